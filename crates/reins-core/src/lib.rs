@@ -1,0 +1,27 @@
+//! Plain data that every other room of Reins shares.
+//!
+//! Nothing here does I/O, knows an async runtime, a wire format or the DevTools protocol.
+//! The types carry the promises of the design: an id is never a bare string, an act ends as
+//! one of three [`Outcome`]s, and a secret cannot be printed.
+
+mod action;
+mod event;
+mod ids;
+mod key;
+pub mod limits;
+mod origin;
+mod outcome;
+mod record;
+mod secret;
+
+pub use action::{Action, Gesture, HistoryStep, Modifiers, MouseButton, ScrollBy, TypeMode};
+pub use event::{RunState, StepFinish, TurnEvent, TurnSummary};
+pub use ids::{
+    BrowserId, CardId, DocumentId, FrameId, NodeKey, NodeNumber, OwnerId, ReceiptId, Ref,
+    SessionId, StepId, TabId, TurnId,
+};
+pub use key::{Key, KeyChord, KeyError};
+pub use origin::{DocumentOrigin, Origin, OriginError, Site, web_url};
+pub use outcome::{Outcome, Refusal, Unknown, UnknownCause};
+pub use record::{FormMethod, Link, Sensitivity, Submission, TargetRecord};
+pub use secret::Secret;
