@@ -1,0 +1,60 @@
+# The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
+
+.PHONY: run test check fmt web install bench bench-setup conformance eval clean
+
+# Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
+ifeq ($(shell id -u),0)
+export REINS_NO_SANDBOX = 1
+endif
+
+run: ## The whole street on the bundled demo shop
+	@dev/setup build browser
+	@$(MAKE) --no-print-directory web
+	@cargo run --quiet --package reins -- demo
+
+test: ## Format, lints, types and all tests, with a real Chromium
+	@dev/setup build browser test-tools
+	@$(MAKE) --no-print-directory web
+	@dev/check
+	@dev/test
+
+check: web ## Format, lints, types and licences only
+	@dev/check
+
+fmt:
+	@cargo fmt --all
+
+# Page scripts are TypeScript; the binary embeds what this builds.
+WEB_SOURCES := $(shell find web/src -type f 2>/dev/null) $(wildcard web/*.json web/*.mjs web/*.js web/*.ts)
+web: web/dist/page.js
+web/node_modules/.installed: web/package-lock.json
+	@npm --prefix web ci --no-audit --no-fund --silent
+	@touch $@
+web/dist/page.js: web/node_modules/.installed $(WEB_SOURCES)
+	@npm --prefix web run --silent build
+	@touch $@
+
+install: ## The optimised program, into ~/.cargo/bin
+	@dev/setup build browser
+	@$(MAKE) --no-print-directory web
+	@cargo install --quiet --locked --path crates/reins
+
+bench-setup: ## Fetch the peers that Reins is measured against, into bench/work
+	@dev/setup build browser python
+	@bench/setup
+
+bench: bench-setup web ## Reins, raw DevTools protocol and the peers in one run; writes bench/results.md
+	@cargo build --quiet --release --package reins
+	@bench/run
+
+conformance: bench-setup web ## The MCP conformance suite and the MCP inspector against `reins mcp`
+	@cargo build --quiet --package reins
+	@bench/conformance
+
+eval: web ## Outside judges: MiniWoB++ with scripted policies and with a small local model
+	@cargo build --quiet --release --package reins
+	@bench/eval/run
+
+clean:
+	@rm -rf web/dist web/node_modules bench/work
+	@cargo clean
