@@ -1,0 +1,2 @@
+/** What acting adds to the page script. */
+export const acting = {};
