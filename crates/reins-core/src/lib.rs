@@ -11,6 +11,7 @@ mod key;
 pub mod limits;
 mod origin;
 mod outcome;
+mod pattern;
 mod record;
 mod secret;
 
@@ -23,5 +24,6 @@ pub use ids::{
 pub use key::{Key, KeyChord, KeyError};
 pub use origin::{DocumentOrigin, Origin, OriginError, Site, web_url};
 pub use outcome::{Outcome, Refusal, Unknown, UnknownCause};
+pub use pattern::OriginPattern;
 pub use record::{FormMethod, Link, Sensitivity, Submission, TargetRecord};
 pub use secret::Secret;
