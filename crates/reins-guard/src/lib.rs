@@ -1,1 +1,48 @@
-//! (being built)
+//! Decides whether a step may be taken: allow, ask the person, let the critic look, or block.
+//!
+//! Everything here is pure. [`evaluate`] takes an [`Action`](reins_core::Action) whose targets
+//! were just read and the [`Facts`] of the moment, and gives a [`Decision`]. The browser takes
+//! nothing but an [`ApprovedAction`], and only this crate can make one: from a decision that
+//! allows, from a person's answer to a [`PendingCard`], or from the critic's verdict.
+//!
+//! In a guarded session no level, rule or flag skips the risky list (R-149…R-153), and blocks
+//! (R-143…R-148) beat everything in every session.
+
+mod approve;
+mod assess;
+mod block;
+mod card;
+mod critic;
+mod decide;
+mod facts;
+mod host;
+mod keys;
+mod level;
+mod obligations;
+mod plain;
+mod reason;
+mod refuse;
+mod rules;
+mod words;
+
+pub use approve::{ApprovedAction, Basis, still_allowed};
+pub use card::{Answer, Card, CardKind, Consent, Grants, PendingCard};
+pub use critic::{
+    ControlType, CriticQuestion, CriticRole, CriticTool, CriticVerdict, PendingCheck, VerdictError,
+};
+pub use decide::{Decision, evaluate};
+pub use facts::{
+    CriticState, DialogFacts, DialogKind, Downloads, Facts, Moment, Policy, Published, TabFacts,
+    TurnFacts,
+};
+pub use host::{HostNote, same_site, shown_host};
+pub use level::{Level, LevelError};
+pub use obligations::{
+    ExpectedRequest, FrameTarget, Navigation, Obligations, Popups, RequestVerdict,
+};
+pub use plain::{clip_middle, plain_text};
+pub use refuse::{RefusalCode, unknown_tool};
+pub use rules::{Rule, RuleError, SiteRules};
+
+pub use assess::RiskKind;
+pub use reins_core::OriginPattern;

@@ -1,0 +1,237 @@
+//! The one evaluator.
+
+use crate::approve::{ApprovedAction, Basis};
+use crate::assess::{Assessment, Effect, RiskKind, Way, assess};
+use crate::block::block;
+use crate::card::{Card, CardKind, Grants, PendingCard};
+use crate::critic::{CriticQuestion, PendingCheck};
+use crate::facts::{CriticState, Facts, Moment, Policy};
+use crate::host::same_site;
+use crate::level::Level;
+use crate::obligations::{Obligations, obligations};
+use crate::reason::{Wording, card};
+use crate::rules::{Rule, SiteRules};
+use reins_core::{Action, DocumentOrigin, Origin, Refusal};
+
+/// What the guard says of one action.
+#[derive(Debug)]
+#[must_use]
+pub enum Decision {
+    /// It may be dispatched.
+    Allow(ApprovedAction),
+    /// The person sees the turn's first step and its sites.
+    Plan(PendingCard),
+    /// The person is asked about this step.
+    Confirm(PendingCard),
+    /// The critic is asked about this step.
+    Check(PendingCheck),
+    /// It is refused, whatever anyone says.
+    Block(Refusal),
+}
+
+/// An action that was read and found free of blocks.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    action: Action,
+    obligations: Obligations,
+    moment: Moment,
+    wording: Wording,
+}
+
+impl Prepared {
+    pub(crate) fn approve(self, basis: Basis) -> ApprovedAction {
+        ApprovedAction::new(self.action, basis, self.obligations, self.moment)
+    }
+
+    pub(crate) fn ask(self, risk: RiskKind, note: Option<String>) -> PendingCard {
+        self.card(CardKind::Confirm, risk, note, None, Grants::default())
+    }
+
+    fn card(
+        self,
+        kind: CardKind,
+        risk: RiskKind,
+        note: Option<String>,
+        always_offer: Option<Origin>,
+        grants: Grants,
+    ) -> PendingCard {
+        let card: Card = card(&self.wording, kind, risk, note.as_deref(), always_offer, &grants);
+        PendingCard::new(self, card, grants)
+    }
+}
+
+/// Decides about one action. Takes it, so that what is approved is what was judged.
+pub fn evaluate(action: Action, facts: &Facts<'_>) -> Decision {
+    let step = assess(&action, facts);
+    if let Err(refusal) = block(&action, &step, facts) {
+        return Decision::Block(refusal);
+    }
+    let verdict = verdict(&step, facts);
+    let offer = match &verdict {
+        Verdict::Confirm(_) | Verdict::Site(_) => always_offer(&action, &step, facts),
+        _ => None,
+    };
+    let question = CriticQuestion::new("", &action, &step);
+    let prepared = Prepared {
+        obligations: obligations(&action, &step, facts),
+        moment: facts.moment,
+        wording: Wording::new(&action, &step, facts),
+        action,
+    };
+    match verdict {
+        Verdict::Allow(basis) => Decision::Allow(prepared.approve(basis)),
+        Verdict::Check => Decision::Check(PendingCheck { prepared, question }),
+        Verdict::Plan(risk, planned) => {
+            let grants = Grants { planned, plan_allowed: true, ..Grants::default() };
+            Decision::Plan(prepared.card(CardKind::Plan, risk, None, None, grants))
+        }
+        Verdict::Confirm(risk) => {
+            Decision::Confirm(prepared.card(CardKind::Confirm, risk, None, None, Grants::default()))
+        }
+        Verdict::Site(asked) => {
+            let risk = asked.risk;
+            let grants = Grants { asked: asked.origins, ..Grants::default() };
+            Decision::Confirm(prepared.card(CardKind::Confirm, risk, None, offer, grants))
+        }
+        Verdict::NoCritic(risk) => {
+            let note = "no direct model provider is set up for the safety check of level careful, so every step asks";
+            Decision::Confirm(prepared.card(
+                CardKind::Confirm,
+                risk,
+                Some(note.to_owned()),
+                None,
+                Grants::default(),
+            ))
+        }
+    }
+}
+
+/// A decision before it is bound to its action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    Allow(Basis),
+    Check,
+    Plan(RiskKind, Vec<Origin>),
+    Confirm(RiskKind),
+    /// Nothing but a site that nobody named is in the way.
+    Site(Unnamed),
+    NoCritic(RiskKind),
+}
+
+/// Sites that nobody named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Unnamed {
+    risk: RiskKind,
+    /// Those that can be named. A script-built frame never can.
+    origins: Vec<Origin>,
+}
+
+/// The table: what level and facts make of a step that no block stops.
+fn verdict(step: &Assessment<'_>, facts: &Facts<'_>) -> Verdict {
+    if matches!(facts.policy, Policy::Pinned(_)) {
+        return Verdict::Allow(Basis::PinnedApp);
+    }
+    let risk = step.main_risk();
+    if step.effect == Effect::Look && risk.is_none() {
+        return Verdict::Allow(Basis::Harmless);
+    }
+    match facts.level {
+        Level::Ask => Verdict::Confirm(risk.unwrap_or(RiskKind::Change)),
+        Level::Auto => match (risk, unnamed(step, facts)) {
+            (Some(risk), _) => Verdict::Confirm(risk),
+            (None, Some(unnamed)) => Verdict::Site(unnamed),
+            (None, None) if step.effect == Effect::Open => Verdict::Allow(Basis::KnownAddress),
+            (None, None) => Verdict::Allow(Basis::NamedSite),
+        },
+        Level::Careful if facts.critic == CriticState::Missing => {
+            Verdict::NoCritic(risk.unwrap_or(RiskKind::Critic))
+        }
+        Level::Careful if !facts.turn.plan_allowed => {
+            Verdict::Plan(risk.unwrap_or(RiskKind::Change), nameable(step))
+        }
+        Level::Careful => match (risk, unnamed(step, facts)) {
+            (Some(risk), _) => Verdict::Confirm(risk),
+            (None, Some(unnamed)) => Verdict::Site(unnamed),
+            (None, None) => Verdict::Check,
+        },
+    }
+}
+
+/// The sites of a step that have to be named at this level and are not.
+fn unnamed(step: &Assessment<'_>, facts: &Facts<'_>) -> Option<Unnamed> {
+    let careful = facts.level == Level::Careful;
+    let mut risk = None;
+    let mut origins = Vec::new();
+    if careful || step.effect == Effect::Input {
+        for document in &step.documents {
+            if !is_named(document, facts) {
+                risk = risk.max(Some(RiskKind::UnnamedSite));
+                origins.extend(document.named_as().cloned());
+            }
+        }
+    }
+    if let Some(destination) = &step.destination
+        && let Some(origin) = destination.origin()
+        && !is_named_origin(&origin, facts)
+    {
+        let given = destination.way == Way::Address && !facts.turn.knows(destination.url);
+        if given {
+            risk = risk.max(Some(RiskKind::NewSite));
+            origins.push(origin);
+        } else if careful {
+            risk = risk.max(Some(RiskKind::CrossOrigin));
+            origins.push(origin);
+        }
+    }
+    origins.sort();
+    origins.dedup();
+    risk.map(|risk| Unnamed { risk, origins })
+}
+
+/// The sites of a step that a plan can name.
+fn nameable(step: &Assessment<'_>) -> Vec<Origin> {
+    let mut origins: Vec<Origin> = step
+        .documents
+        .iter()
+        .filter_map(|document| document.named_as().cloned())
+        .chain(step.destination.as_ref().and_then(|destination| destination.origin()))
+        .collect();
+    origins.sort();
+    origins.dedup();
+    origins
+}
+
+/// Whether a document counts as named. Script-built and sandboxed ones never do.
+fn is_named(document: &DocumentOrigin, facts: &Facts<'_>) -> bool {
+    document.named_as().is_some_and(|origin| is_named_origin(origin, facts))
+}
+
+fn is_named_origin(origin: &Origin, facts: &Facts<'_>) -> bool {
+    facts.turn.named.contains(origin)
+        || facts.turn.planned.contains(origin)
+        || facts.rules.always(origin)
+        || facts
+            .turn
+            .asked
+            .iter()
+            .any(|asked| asked.port() == origin.port() && same_site(asked, origin))
+}
+
+/// The site that a card may offer to always allow: the one whose rule alone would let the step
+/// through. Found by asking the table again with the rule added.
+fn always_offer(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Option<Origin> {
+    if facts.level == Level::Ask {
+        return None;
+    }
+    let site = match action.target() {
+        Some(target) => target.top.named_as().cloned(),
+        None => match &step.destination {
+            Some(destination) => destination.origin(),
+            None => facts.tab.origin.named_as().cloned(),
+        },
+    }?;
+    let mut rules: SiteRules = facts.rules.clone();
+    rules.set(site.clone(), Rule::Always);
+    let settled = verdict(step, &Facts { rules: &rules, ..facts.clone() });
+    matches!(settled, Verdict::Allow(_) | Verdict::Check).then_some(site)
+}

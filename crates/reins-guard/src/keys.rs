@@ -1,0 +1,69 @@
+//! What a key press does, as far as the browser's own behaviour tells.
+
+use reins_core::{Key, KeyChord, TargetRecord};
+
+/// The effect of a key press.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyEffect {
+    /// Moves the caret, the focus or the view, or closes something.
+    Move,
+    /// Changes the text of the field that has the focus.
+    Edit,
+    /// Does what a click on the element does.
+    Activate,
+    /// Enter: always a possible submit.
+    Enter,
+    /// Copies from or pastes the person's clipboard.
+    Clipboard,
+    /// Only the page knows.
+    Unknown,
+}
+
+/// Keys that move or close, with or without Shift.
+const MOVING: &[&str] = &[
+    "Tab",
+    "Escape",
+    "ArrowLeft",
+    "ArrowUp",
+    "ArrowRight",
+    "ArrowDown",
+    "Home",
+    "End",
+    "PageUp",
+    "PageDown",
+    "Shift",
+    "Control",
+    "Alt",
+    "Meta",
+];
+
+/// The effect of a chord on the element that gets it.
+pub(crate) fn key_effect(chord: &KeyChord, target: Option<&TargetRecord>) -> KeyEffect {
+    let held = chord.modifiers;
+    let editable = target.is_some_and(|target| target.editable);
+    let commanded = held.control || held.meta;
+    match &chord.key {
+        Key::Named("Enter", ..) => KeyEffect::Enter,
+        Key::Character('\n' | '\r') => KeyEffect::Enter,
+        Key::Named("Insert", ..) if commanded || held.shift => KeyEffect::Clipboard,
+        Key::Named("Delete", ..) if held.shift && editable => KeyEffect::Clipboard,
+        // Alt reaches access keys, which click whatever the page bound to them.
+        _ if held.alt => KeyEffect::Unknown,
+        Key::Character(c) if commanded => match c.to_ascii_lowercase() {
+            'a' => KeyEffect::Move,
+            'c' | 'x' | 'v' => KeyEffect::Clipboard,
+            'z' | 'y' if editable => KeyEffect::Edit,
+            _ => KeyEffect::Unknown,
+        },
+        Key::Named("Backspace" | "Delete", ..) if editable => KeyEffect::Edit,
+        Key::Named(name, ..) if MOVING.contains(name) => KeyEffect::Move,
+        Key::Named(..) => KeyEffect::Unknown,
+        Key::Character(_) if editable => KeyEffect::Edit,
+        Key::Character(' ') => match target {
+            None => KeyEffect::Move,
+            Some(_) => KeyEffect::Activate,
+        },
+        // Without a field to type into, a character is the page's own shortcut.
+        Key::Character(_) => KeyEffect::Unknown,
+    }
+}

@@ -1,0 +1,136 @@
+//! What the person decided about single sites, by hand or from a card (R-158…R-160).
+
+use crate::host::without_www;
+use reins_core::{DocumentOrigin, Origin, OriginError};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// What a rule says about an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rule {
+    /// The exact origin counts as named; risky steps there still ask.
+    Always,
+    /// Every action there is refused, at any scheme and port; reading stays free.
+    Never,
+}
+
+impl Rule {
+    /// The rule as settings spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Rule::Always => "always",
+            Rule::Never => "never",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why a text is no rule or no site.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum RuleError {
+    /// The text is neither `always` nor `never`.
+    #[error("'{0}' is not a site rule; use always or never")]
+    UnknownRule(String),
+    /// The text names no site.
+    #[error("'{site}' names no site; give a host such as shop.example or an http(s) origin")]
+    BadSite {
+        /// What was given.
+        site: String,
+        /// What the parser found.
+        #[source]
+        source: OriginError,
+    },
+}
+
+impl RuleError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            RuleError::UnknownRule(_) => "unknown_rule",
+            RuleError::BadSite { .. } => "bad_site",
+        }
+    }
+}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        match text {
+            "always" => Ok(Rule::Always),
+            "never" => Ok(Rule::Never),
+            _ => Err(RuleError::UnknownRule(text.to_owned())),
+        }
+    }
+}
+
+/// The person's rules: at most one for each origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteRules(BTreeMap<Origin, Rule>);
+
+impl SiteRules {
+    /// No rules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a site as a person types it: a bare host means https.
+    pub fn site(text: &str) -> Result<Origin, RuleError> {
+        let text = text.trim();
+        let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+        Origin::parse(&full).map_err(|source| RuleError::BadSite { site: text.to_owned(), source })
+    }
+
+    /// Sets the rule of an origin and gives the one it had.
+    pub fn set(&mut self, origin: Origin, rule: Rule) -> Option<Rule> {
+        self.0.insert(origin, rule)
+    }
+
+    /// Removes the rule of an origin and gives the one it had.
+    pub fn remove(&mut self, origin: &Origin) -> Option<Rule> {
+        self.0.remove(origin)
+    }
+
+    /// All rules, ordered by origin.
+    pub fn iter(&self) -> impl Iterator<Item = (&Origin, Rule)> {
+        self.0.iter().map(|(origin, rule)| (origin, *rule))
+    }
+
+    /// Whether this exact origin has an "always" rule.
+    pub fn always(&self, origin: &Origin) -> bool {
+        self.0.get(origin) == Some(&Rule::Always)
+    }
+
+    /// The "never" rule that covers an origin: any scheme, any port, and the hosts below it,
+    /// since a person who forbids `bank.example` does not mean to leave `login.bank.example`.
+    pub fn never(&self, origin: &Origin) -> Option<&Origin> {
+        let host = without_www(origin.host());
+        self.0.iter().find_map(|(ruled, rule)| {
+            let forbidden = without_www(ruled.host());
+            let covers = host == forbidden
+                || host.strip_suffix(forbidden).is_some_and(|head| head.ends_with('.'));
+            (*rule == Rule::Never && covers).then_some(ruled)
+        })
+    }
+
+    /// The "never" rule that covers a document, also when it is sandboxed.
+    pub fn never_document(&self, document: &DocumentOrigin) -> Option<&Origin> {
+        match document {
+            DocumentOrigin::Web(origin) | DocumentOrigin::Sandboxed(origin) => self.never(origin),
+            DocumentOrigin::ScriptBuilt | DocumentOrigin::Browser => None,
+        }
+    }
+}
+
+impl FromIterator<(Origin, Rule)> for SiteRules {
+    fn from_iter<I: IntoIterator<Item = (Origin, Rule)>>(rules: I) -> Self {
+        Self(rules.into_iter().collect())
+    }
+}
