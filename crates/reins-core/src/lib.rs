@@ -13,6 +13,7 @@ mod origin;
 mod outcome;
 mod pattern;
 mod record;
+mod rule;
 mod secret;
 
 pub use action::{Action, Gesture, HistoryStep, Modifiers, MouseButton, ScrollBy, TypeMode};
@@ -22,8 +23,9 @@ pub use ids::{
     SessionId, StepId, TabId, TurnId,
 };
 pub use key::{Key, KeyChord, KeyError};
-pub use origin::{DocumentOrigin, Origin, OriginError, Site, web_url};
+pub use origin::{DocumentOrigin, Origin, OriginError, Site, has_known_suffix, web_url};
 pub use outcome::{Outcome, Refusal, Unknown, UnknownCause};
 pub use pattern::OriginPattern;
 pub use record::{FormMethod, Link, Sensitivity, Submission, TargetRecord};
+pub use rule::{Rule, RuleWordError};
 pub use secret::Secret;

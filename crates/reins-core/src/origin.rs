@@ -101,6 +101,12 @@ impl fmt::Display for Site {
     }
 }
 
+/// Whether a host ends in a suffix of the public list that people register under, such as `.com`.
+pub fn has_known_suffix(host: &str) -> bool {
+    psl::suffix(host.as_bytes())
+        .is_some_and(|suffix| suffix.is_known() && suffix.as_bytes().len() < host.len())
+}
+
 /// Where a document comes from, as far as authority is concerned.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum DocumentOrigin {

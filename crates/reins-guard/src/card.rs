@@ -5,8 +5,7 @@ use crate::assess::RiskKind;
 use crate::decide::Prepared;
 use crate::facts::TurnFacts;
 use crate::refuse::RefusalCode;
-use crate::rules::Rule;
-use reins_core::{Origin, Refusal};
+use reins_core::{Origin, Refusal, Rule};
 use std::str::FromStr;
 use thiserror::Error;
 

@@ -10,8 +10,8 @@ use crate::host::same_site;
 use crate::level::Level;
 use crate::obligations::{Obligations, obligations};
 use crate::reason::{Wording, card};
-use crate::rules::{Rule, SiteRules};
-use reins_core::{Action, DocumentOrigin, Origin, Refusal};
+use crate::rules::SiteRules;
+use reins_core::{Action, DocumentOrigin, Origin, Refusal, Rule};
 
 /// What the guard says of one action.
 #[derive(Debug)]

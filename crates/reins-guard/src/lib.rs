@@ -42,7 +42,7 @@ pub use obligations::{
 };
 pub use plain::{clip_middle, plain_text};
 pub use refuse::{RefusalCode, unknown_tool};
-pub use rules::{Rule, RuleError, SiteRules};
+pub use rules::{SiteError, SiteRules};
 
 pub use assess::RiskKind;
-pub use reins_core::OriginPattern;
+pub use reins_core::{OriginPattern, Rule};

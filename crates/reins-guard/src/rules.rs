@@ -1,73 +1,22 @@
 //! What the person decided about single sites, by hand or from a card (R-158…R-160).
 
 use crate::host::without_www;
-use reins_core::{DocumentOrigin, Origin, OriginError};
+use reins_core::{DocumentOrigin, Origin, OriginError, Rule};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use thiserror::Error;
 
-/// What a rule says about an origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Rule {
-    /// The exact origin counts as named; risky steps there still ask.
-    Always,
-    /// Every action there is refused, at any scheme and port; reading stays free.
-    Never,
-}
-
-impl Rule {
-    /// The rule as settings spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Rule::Always => "always",
-            Rule::Never => "never",
-        }
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// Why a text is no rule or no site.
+/// The text names no site.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum RuleError {
-    /// The text is neither `always` nor `never`.
-    #[error("'{0}' is not a site rule; use always or never")]
-    UnknownRule(String),
-    /// The text names no site.
-    #[error("'{site}' names no site; give a host such as shop.example or an http(s) origin")]
-    BadSite {
-        /// What was given.
-        site: String,
-        /// What the parser found.
-        #[source]
-        source: OriginError,
-    },
+#[error("'{site}' names no site; give a host such as shop.example or an http(s) origin")]
+pub struct SiteError {
+    site: String,
+    source: OriginError,
 }
 
-impl RuleError {
+impl SiteError {
     /// The stable code.
     pub fn code(&self) -> &'static str {
-        match self {
-            RuleError::UnknownRule(_) => "unknown_rule",
-            RuleError::BadSite { .. } => "bad_site",
-        }
-    }
-}
-
-impl FromStr for Rule {
-    type Err = RuleError;
-
-    fn from_str(text: &str) -> Result<Self, RuleError> {
-        match text {
-            "always" => Ok(Rule::Always),
-            "never" => Ok(Rule::Never),
-            _ => Err(RuleError::UnknownRule(text.to_owned())),
-        }
+        "bad_site"
     }
 }
 
@@ -82,10 +31,10 @@ impl SiteRules {
     }
 
     /// Reads a site as a person types it: a bare host means https.
-    pub fn site(text: &str) -> Result<Origin, RuleError> {
+    pub fn site(text: &str) -> Result<Origin, SiteError> {
         let text = text.trim();
         let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-        Origin::parse(&full).map_err(|source| RuleError::BadSite { site: text.to_owned(), source })
+        Origin::parse(&full).map_err(|source| SiteError { site: text.to_owned(), source })
     }
 
     /// Sets the rule of an origin and gives the one it had.
