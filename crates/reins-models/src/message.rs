@@ -1,0 +1,105 @@
+//! A request in no provider's dialect.
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// One request to a model.
+#[derive(Clone, Debug, Default)]
+pub struct ChatRequest {
+    /// The instructions. Keep them the same from request to request: providers cache the prefix.
+    pub system: String,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// What the model may call.
+    pub tools: Vec<ToolSpec>,
+    /// Randomness; `None` leaves it to the server.
+    pub temperature: Option<f32>,
+    /// The longest answer in tokens; `None` leaves it to the server where it may be left.
+    pub max_tokens: Option<u32>,
+    /// What the provider should keep for the next request, where it wants to be told.
+    pub caching: Caching,
+}
+
+/// Which parts of a request will come again unchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Caching {
+    /// Mark nothing.
+    #[default]
+    Off,
+    /// Instructions and tools.
+    Prefix,
+    /// Instructions, tools and the conversation so far.
+    Conversation,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// From the person, or from us on their behalf.
+    User(Vec<Part>),
+    /// From the model.
+    Assistant {
+        /// What it said.
+        text: String,
+        /// What it called.
+        calls: Vec<ToolCall>,
+    },
+    /// The result of one call.
+    Tool {
+        /// The call's id.
+        call: String,
+        /// The tool's name.
+        name: String,
+        /// Text and images.
+        parts: Vec<Part>,
+        /// Whether the call failed.
+        failed: bool,
+    },
+}
+
+impl Message {
+    /// A message of the person with just text.
+    pub fn user(text: impl Into<String>) -> Self {
+        Message::User(vec![Part::Text(text.into())])
+    }
+}
+
+/// A piece of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// A picture.
+    Image(Image),
+}
+
+/// An encoded picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub mime: String,
+    /// The encoded bytes.
+    pub bytes: Bytes,
+}
+
+/// A tool that the model may call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON schema of its arguments, an object.
+    pub schema: Value,
+}
+
+/// A call that the model made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The id that the result refers to.
+    pub id: String,
+    /// The tool's name, as the model wrote it.
+    pub name: String,
+    /// The arguments, as the model wrote them: usually JSON, never checked here.
+    pub arguments: String,
+}

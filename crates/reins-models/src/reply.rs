@@ -1,0 +1,117 @@
+//! A whole answer, put together from its events.
+
+use crate::event::{ModelEvent, Notice, StopReason, Usage};
+use crate::message::ToolCall;
+use std::collections::BTreeMap;
+
+/// A complete answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    /// What the model said.
+    pub text: String,
+    /// What it thought.
+    pub reasoning: String,
+    /// What it called, in its order.
+    pub calls: Vec<ToolCall>,
+    /// What it cost, if the provider says.
+    pub usage: Option<Usage>,
+    /// Why it ended; `None` as long as it has not.
+    pub stop: Option<StopReason>,
+}
+
+/// Collects events into a [`Reply`].
+#[derive(Debug, Default)]
+pub struct ReplyBuilder {
+    reply: Reply,
+    calls: BTreeMap<usize, Partial>,
+}
+
+#[derive(Debug, Default)]
+struct Partial {
+    id: Option<String>,
+    name: String,
+    arguments: String,
+}
+
+impl ReplyBuilder {
+    /// Takes the next event.
+    pub fn push(&mut self, event: &ModelEvent) {
+        match event {
+            ModelEvent::Text(text) => self.reply.text.push_str(text),
+            ModelEvent::Reasoning(text) => self.reply.reasoning.push_str(text),
+            ModelEvent::Call { index, id, name, arguments } => {
+                let call = self.calls.entry(*index).or_default();
+                if call.id.is_none() {
+                    call.id.clone_from(id);
+                }
+                if let (true, Some(name)) = (call.name.is_empty(), name) {
+                    call.name.clone_from(name);
+                }
+                call.arguments.push_str(arguments);
+            }
+            ModelEvent::Usage(usage) => self.reply.usage = Some(*usage),
+            ModelEvent::Stop(reason) => self.reply.stop = Some(reason.clone()),
+            ModelEvent::Notice(Notice::Restarted) => *self = Self::default(),
+            ModelEvent::Notice(_) => {}
+        }
+    }
+
+    /// The answer as far as it has come. Calls without an id get one that is unique in the answer
+    /// and starts with `prefix`, which must be unique in the conversation.
+    pub fn finish(self, prefix: &str) -> Reply {
+        let mut reply = self.reply;
+        let mut ids: Vec<String> = Vec::new();
+        for (index, call) in self.calls {
+            let id = call.id.filter(|id| !id.is_empty() && !ids.contains(id));
+            let id = id.unwrap_or_else(|| format!("{prefix}_{index}"));
+            ids.push(id.clone());
+            reply.calls.push(ToolCall { id, name: call.name, arguments: call.arguments });
+        }
+        reply
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) -> ModelEvent {
+        ModelEvent::Call {
+            index,
+            id: id.map(str::to_owned),
+            name: name.map(str::to_owned),
+            arguments: arguments.to_owned(),
+        }
+    }
+
+    #[test]
+    fn pieces_belong_together_by_index() {
+        let mut builder = ReplyBuilder::default();
+        for event in [
+            piece(1, Some("b"), Some("type"), "{\"te"),
+            piece(0, None, Some("click"), "{\"ref\":"),
+            piece(1, None, None, "xt\":1}"),
+            piece(0, None, None, "\"e1\"}"),
+            piece(2, Some("b"), Some("look"), ""),
+        ] {
+            builder.push(&event);
+        }
+        let calls = builder.finish("m1").calls;
+        assert_eq!(calls[0].arguments, "{\"ref\":\"e1\"}");
+        assert_eq!(calls[1].arguments, "{\"text\":1}");
+        let ids: Vec<_> = calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids, ["m1_0", "b", "m1_2"], "a missing and a repeated id are replaced");
+    }
+
+    #[test]
+    fn a_restart_voids_what_came_before() {
+        let mut builder = ReplyBuilder::default();
+        builder.push(&ModelEvent::Text("half".to_owned()));
+        builder.push(&piece(0, None, Some("click"), "{"));
+        builder.push(&ModelEvent::Notice(Notice::Restarted));
+        builder.push(&ModelEvent::Text("whole".to_owned()));
+        let reply = builder.finish("m");
+        assert_eq!(reply.text, "whole");
+        assert!(reply.calls.is_empty());
+    }
+}
