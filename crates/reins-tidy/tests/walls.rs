@@ -38,6 +38,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["clap", "clap_complete", "anyhow", "dialoguer", "console", "axum", "tracing-subscriber"],
     ),
+    ("reins-testing", &[], &["axum", "http-body"]),
     ("reins-tidy", &[], &[]),
 ];
 
