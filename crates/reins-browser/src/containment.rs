@@ -1,0 +1,47 @@
+//! What pages of this browser may do, as plain data. Levels and rules are decided elsewhere.
+
+use reins_core::OriginPattern;
+use std::path::PathBuf;
+
+/// What the pages of a browser may do.
+#[derive(Clone, Debug, Default)]
+pub struct Containment {
+    /// What the top level of a tab may open.
+    pub top_level: TopLevel,
+    /// What happens to tabs that pages open.
+    pub popups: Popups,
+    /// What happens to downloads.
+    pub downloads: Downloads,
+    /// Directories whose files may be given to a page. Links are resolved before comparing.
+    pub upload_roots: Vec<PathBuf>,
+}
+
+/// What the top level of a tab may open.
+#[derive(Clone, Debug, Default)]
+pub enum TopLevel {
+    /// Any http(s) address.
+    #[default]
+    Any,
+    /// Only these origins: everything else is stopped at the network, redirects included.
+    Only(Vec<OriginPattern>),
+}
+
+/// What happens to tabs that pages open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Popups {
+    /// They are closed before they run.
+    Refuse,
+    /// They open in the background and are reported.
+    #[default]
+    Allow,
+}
+
+/// What happens to downloads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Downloads {
+    /// None.
+    #[default]
+    Refuse,
+    /// They are saved in this directory under their own names.
+    Into(PathBuf),
+}

@@ -1,0 +1,168 @@
+// When a page has come to rest, judged by what it does: frames and mutations, never a fixed time.
+import { rootOf } from "./nodes";
+
+/** A page that keeps changing is called busy after this many frames. */
+const FRAMES = 12;
+
+/** A tab that paints nothing gets no frames; then a timer stands for them. */
+const NO_FRAME_MS = 100;
+
+const channel = new MessageChannel();
+const waiting: (() => void)[] = [];
+channel.port1.onmessage = () => waiting.shift()?.();
+
+/** Runs when the current task and its microtasks are over. */
+function afterTask(then: () => void): void {
+  waiting.push(then);
+  channel.port2.postMessage(0);
+}
+
+/** Runs after the next frame's callbacks. */
+function afterFrame(then: () => void): void {
+  let done = false;
+  const once = () => {
+    if (done) return;
+    done = true;
+    clearTimeout(timer);
+    afterTask(then);
+  };
+  const timer = setTimeout(once, NO_FRAME_MS);
+  requestAnimationFrame(once);
+}
+
+export interface Quiet {
+  /** Calls back once no frame brings anything new, with: changed at all, still changing. */
+  after(then: (changed: boolean, busy: boolean) => void): void;
+  stop(): void;
+}
+
+/** Script-driven movement sets these all the time; nothing that is read changes by it. */
+function matters(record: MutationRecord): boolean {
+  return record.type !== "attributes" || (record.attributeName !== "style" && record.attributeName !== "class");
+}
+
+/** Watches what changes from now on, around `el` and in the document. */
+export function watchQuiet(el: Element | null): Quiet {
+  let changed = false;
+  let late = false;
+  const look = (records: MutationRecord[]) => {
+    if (records.length === 0) return;
+    changed = true;
+    late ||= records.some(matters);
+  };
+  const observer = new MutationObserver(look);
+  const what = { subtree: true, childList: true, characterData: true, attributes: true };
+  observer.observe(document, what);
+  for (let root = el && rootOf(el); root instanceof ShadowRoot; root = rootOf(root.host)) observer.observe(root, what);
+  let stopped = false;
+  return {
+    after(then) {
+      afterTask(() => {
+        // What the handlers did at once belongs to the act; only what comes later keeps us waiting.
+        look(observer.takeRecords());
+        let frames = 0;
+        const step = () => {
+          if (stopped) return;
+          look(observer.takeRecords());
+          frames += 1;
+          if (late && frames < FRAMES) {
+            late = false;
+            afterFrame(step);
+            return;
+          }
+          observer.disconnect();
+          then(changed, late);
+        };
+        late = false;
+        afterFrame(step);
+      });
+    },
+    stop() {
+      stopped = true;
+      observer.disconnect();
+    },
+  };
+}
+
+// Growth after the parser is done: what an application renders by itself.
+let growing: MutationObserver | null = null;
+let lastGrowth = 0;
+let bursts = 0;
+
+/** Nobody asks later than this after parsing whether the document still grows. */
+const COUNTING_MS = 10_000;
+
+/** Mutations closer together than this belong to one burst. */
+const BURST_MS = 25;
+
+function grew(records: MutationRecord[]): void {
+  for (const record of records) {
+    for (const added of record.addedNodes) {
+      if (!(added instanceof Element)) continue;
+      const now = performance.now();
+      if (now - lastGrowth > BURST_MS) bursts += 1;
+      lastGrowth = now;
+      return;
+    }
+  }
+}
+
+/** Counts elements that are added once the document is parsed. */
+export function installGrowth(): void {
+  // A tab's own document is the one that is waited for.
+  if (window.top !== window) return;
+  const start = () => {
+    if (growing) return;
+    growing = new MutationObserver(grew);
+    growing.observe(document, { subtree: true, childList: true });
+    setTimeout(() => {
+      growing?.disconnect();
+      growing = null;
+    }, COUNTING_MS);
+  };
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", start, { capture: true, once: true });
+  else start();
+}
+
+/** How long nothing may have grown: after one burst, and where more than one was seen. */
+const ONE_BURST_MS = 50;
+const MANY_BURSTS_MS = 150;
+
+/**
+ * Resolves when the document has stopped growing, at once when it never grew after parsing. `fetched`:
+ * it has asked a server for data, so that more may come in steps.
+ */
+export async function calm(fetched: boolean, capMs: number): Promise<{ calm: boolean; grown: number }> {
+  installGrowth();
+  const started = performance.now();
+  for (;;) {
+    await new Promise<void>(afterFrame);
+    if (growing) grew(growing.takeRecords());
+    const now = performance.now();
+    const rest = fetched || bursts > 1 ? MANY_BURSTS_MS : bursts === 1 ? ONE_BURST_MS : 0;
+    const since = Math.max(lastGrowth, fetched ? started : 0);
+    const still = now - since >= rest;
+    if (still || now - started > capMs) {
+      growing?.disconnect();
+      growing = null;
+      const grown = bursts;
+      bursts = 0;
+      return { calm: still, grown };
+    }
+  }
+}
+
+/** Resolves after one frame in which nothing that is read changed, or when the cap is reached. */
+export function quiet(capMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const watch = watchQuiet(null);
+    const timer = setTimeout(() => {
+      watch.stop();
+      resolve(false);
+    }, capMs);
+    watch.after((_changed, busy) => {
+      clearTimeout(timer);
+      resolve(!busy);
+    });
+  });
+}
