@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         &["reins-core", "reins-page", "reins-guard", "reins-browser", "reins-store"],
         &[],
     ),
-    ("reins-models", &[], &["reqwest", "rustls", "sse-stream"]),
+    ("reins-models", &["reins-core"], &["reqwest", "rustls", "sse-stream"]),
     ("reins-agent", &["reins-core", "reins-models"], &[]),
     ("reins-mcp", &["reins-core", "reins-control"], &["rmcp"]),
     (
@@ -39,6 +39,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         &["clap", "clap_complete", "anyhow", "dialoguer", "console", "axum", "tracing-subscriber"],
     ),
     ("reins-testing", &[], &["axum", "http-body"]),
+    ("reins-testing", &[], &[]),
     ("reins-tidy", &[], &[]),
 ];
 
