@@ -42,7 +42,7 @@ pub const PROVIDERS: &[Provider] = &[
         base: "https://api.anthropic.com",
         keys: &["ANTHROPIC_API_KEY"],
         bases: &["ANTHROPIC_BASE_URL"],
-        model: "claude-sonnet-4-5",
+        model: "claude-sonnet-5-5",
     },
     Provider {
         id: "openai",
@@ -51,7 +51,7 @@ pub const PROVIDERS: &[Provider] = &[
         base: "https://api.openai.com/v1",
         keys: &["OPENAI_API_KEY"],
         bases: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-        model: "gpt-5-mini",
+        model: "gpt-6.1-sol",
     },
     Provider {
         id: "gemini",
@@ -60,7 +60,7 @@ pub const PROVIDERS: &[Provider] = &[
         base: "https://generativelanguage.googleapis.com/v1beta/openai",
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         bases: &[],
-        model: "gemini-2.5-flash",
+        model: "gemini-3.8-flash",
     },
     Provider {
         id: "openrouter",
@@ -87,7 +87,7 @@ pub const PROVIDERS: &[Provider] = &[
         base: "https://api.deepseek.com/v1",
         keys: &["DEEPSEEK_API_KEY"],
         bases: &[],
-        model: "deepseek-chat",
+        model: "deepseek-flash",
     },
     Provider {
         id: "xai",
@@ -96,7 +96,7 @@ pub const PROVIDERS: &[Provider] = &[
         base: "https://api.x.ai/v1",
         keys: &["XAI_API_KEY"],
         bases: &[],
-        model: "grok-4-fast",
+        model: "grok-4.7",
     },
     Provider {
         id: "groq",
@@ -114,7 +114,7 @@ pub const PROVIDERS: &[Provider] = &[
         base: "https://api.together.xyz/v1",
         keys: &["TOGETHER_API_KEY"],
         bases: &[],
-        model: "openai/gpt-oss-120b",
+        model: "deepseek-ai/DeepSeek-V4.1-Flash",
     },
     Provider {
         id: "fireworks",
@@ -123,7 +123,7 @@ pub const PROVIDERS: &[Provider] = &[
         base: "https://api.fireworks.ai/inference/v1",
         keys: &["FIREWORKS_API_KEY"],
         bases: &[],
-        model: "accounts/fireworks/models/gpt-oss-120b",
+        model: "accounts/fireworks/models/deepseek-v4-pro",
     },
     Provider {
         id: "ollama",
