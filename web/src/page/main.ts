@@ -1,7 +1,7 @@
 // Installs the page script once per document, in the isolated world `reins`.
 
 import { acting } from "./act";
-import { capture, facts } from "./capture";
+import { capture, facts, suspects } from "./capture";
 import { installGuard } from "./guard";
 import { adoptRoot, deepActiveElement, node, number } from "./nodes";
 import { seal } from "./seal";
@@ -9,6 +9,7 @@ import { seal } from "./seal";
 const reading = {
   capture,
   facts,
+  suspects,
   node,
   number,
   adoptRoot,

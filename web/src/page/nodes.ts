@@ -36,10 +36,6 @@ export const closestOf = method(Element.prototype.closest) as (
   selectors: string,
 ) => Element | null;
 export const matchesSelector = method(Element.prototype.matches);
-export const queryAll = method(Element.prototype.querySelectorAll) as (
-  receiver: unknown,
-  selectors: string,
-) => NodeListOf<Element>;
 export const isRendered = method(Element.prototype.checkVisibility);
 export const localNameOf = getter(Element.prototype, "localName");
 export const namespaceOf = getter(Element.prototype, "namespaceURI");
@@ -63,11 +59,31 @@ export const comparePosition = method(Node.prototype.compareDocumentPosition);
 export const dataOf = getter(CharacterData.prototype, "data");
 export const bodyOf = getter(Document.prototype, "body");
 export const documentElementOf = getter(Document.prototype, "documentElement");
+export const titleOf = getter(Document.prototype, "title");
+export const readyStateOf = getter(Document.prototype, "readyState");
+export const scrollingElementOf = getter(Document.prototype, "scrollingElement");
+export const elementsByTag = method(Document.prototype.getElementsByTagName) as (
+  receiver: unknown,
+  name: string,
+) => HTMLCollectionOf<Element>;
+export const baseAddressOf = getter(Node.prototype, "baseURI");
+export const firstElementChildOf = getter(Element.prototype, "firstElementChild");
 export const activeElementOf = getter(Document.prototype, "activeElement");
 export const assignedNodesOf = method(HTMLSlotElement.prototype.assignedNodes);
 
 const byIdInDocument = method(Document.prototype.getElementById);
 const byIdInFragment = method(DocumentFragment.prototype.getElementById);
+
+const queryElement = method(Element.prototype.querySelectorAll);
+const queryDocument = method(Document.prototype.querySelectorAll);
+const queryFragment = method(DocumentFragment.prototype.querySelectorAll);
+
+/** All elements below `root` (a document, shadow root or element) that match. */
+export function queryAll(root: Node, selectors: string): NodeListOf<Element> {
+  if (root instanceof Document) return queryDocument(root, selectors) as NodeListOf<Element>;
+  if (root instanceof DocumentFragment) return queryFragment(root, selectors) as NodeListOf<Element>;
+  return queryElement(root, selectors) as NodeListOf<Element>;
+}
 
 /** The element with this id in the tree (document or shadow root) that `root` is. */
 export function byId(root: Node, id: string): Element | null {
@@ -76,7 +92,6 @@ export function byId(root: Node, id: string): Element | null {
   return null;
 }
 
-/** Marks that a script of this world has already been installed in this document. */
 const numbers = new WeakMap<Node, number>();
 const nodes: (WeakRef<Node> | undefined)[] = [undefined];
 

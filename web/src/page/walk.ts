@@ -1,0 +1,575 @@
+// The walk: facts of what is on screen first, then of the rest in document order, within a budget.
+//
+// Its cost grows with what it says. While there is room it goes through the flat tree in order.
+// When the room is used up it goes on only into what is on screen now: children are judged by
+// their boxes, and long lists of children are searched, not scanned. The rest is counted.
+
+import { clean, facts, generated, type Context, type Out } from "./element";
+import { ASIDE, Display, Flag, GAP, TEXT } from "./facts";
+import { LabelIndex } from "./labels";
+import {
+  assignedNodesOf,
+  attributeNames,
+  attributeOf,
+  containsNode,
+  dataOf,
+  deepActiveElement,
+  firstChildOf,
+  firstElementChildOf,
+  flatParent,
+  hasAttribute,
+  localNameOf,
+  nextSiblingOf,
+  nodeTypeOf,
+  number,
+  rectOf,
+  rootIn,
+} from "./nodes";
+
+/** Deeper trees than this are not followed; the parser itself stops at 512. */
+const MAX_DEPTH = 600;
+/** Records of one capture, even a full one: beyond this a page is not for reading any more. */
+const MAX_RECORDS = 400_000;
+/** A text node is cut here unless everything was asked for. */
+const TEXT_CHARS = 4_000;
+/** Options of one select; more are counted. */
+const OPTIONS = 60;
+/** Lists up to this length are scanned box by box when only the screen matters. */
+const SCAN = 64;
+/** Boxes looked at beyond the last one on screen before a search gives up. */
+const PATIENCE = 4;
+
+/** Nothing of these is ever rendered as content. */
+const SKIPPED = new Set([
+  "script", "style", "template", "head", "meta", "link", "base", "param", "source", "track", "col",
+  "colgroup", "datalist", "noscript", "noembed", "noframes", "rp",
+]);
+/** Elements whose children are no content, or not content that is shown. */
+const LEAVES = new Set([
+  "input", "img", "br", "hr", "wbr", "iframe", "frame", "embed", "video", "audio", "canvas",
+  "textarea", "progress", "meter", "area",
+]);
+/** Inline by style, but a box of their own. */
+const REPLACED = new Set(["img", "svg", "input", "video", "audio", "canvas", "iframe", "embed",
+  "object", "select", "textarea", "button", "meter", "progress"]);
+/** Parts of a drawing that can hold text or links. */
+const DRAWN = new Set(["svg", "g", "a", "text", "tspan", "textPath", "title", "desc", "switch",
+  "foreignObject", "symbol", "use", "image"]);
+/** Elements without a number of their own unless something about them matters. */
+const PLAIN = new Set([
+  "div", "span", "p", "b", "i", "em", "strong", "u", "s", "small", "big", "code", "pre", "kbd",
+  "samp", "var", "sub", "sup", "td", "tr", "tbody", "thead", "tfoot", "li", "ul", "ol", "dl", "dt",
+  "dd", "br", "wbr", "hr", "html", "body", "font", "center", "mark", "time", "abbr", "cite", "q",
+  "blockquote", "section", "article", "slot", "svg", "g", "tspan", "text", "figure", "tt", "nobr",
+]);
+/** Elements (and all inside) whose generated text can be part of a name. */
+const NAMED = new Set([
+  "a", "button", "label", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "option",
+  "figcaption", "caption", "th", "li",
+]);
+
+/** Possible hosts of shadow roots (DOM, "attach a shadow root"), custom elements apart. */
+const HOSTS = new Set([
+  "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6",
+  "header", "main", "nav", "p", "section", "span",
+]);
+
+interface Clip {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** What a child needs to know of the element around it. */
+interface Place {
+  style: CSSStyleDeclaration;
+  /** Where the record's flags are, so that what is found out later can be added. */
+  flagsAt: number;
+  /** The visible region of the nearest scrollers and of the viewport. */
+  clip: Clip;
+  /** The box of the nearest block. */
+  box: Clip | null;
+  /** Whether it cuts off or scrolls what exceeds its box: not yet known, no, yes. */
+  cuts: -1 | 0 | 1;
+  on: boolean;
+  pointer: boolean;
+  naming: boolean;
+  /** Whether the style of its own text has been looked at. */
+  textKnown: boolean;
+  preformatted: boolean;
+}
+
+export interface Limits {
+  /** Room for the walk in document order, in bytes of output. */
+  room: number;
+  /** Room for what is on screen after that. */
+  screenRoom: number;
+  full: boolean;
+}
+
+function overlaps(a: Clip, b: Clip): boolean {
+  return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
+}
+
+function within(a: Clip, b: Clip): boolean {
+  return (
+    a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1
+  );
+}
+
+function displayOf(display: string): Display {
+  switch (display) {
+    case "block": return Display.Block;
+    case "inline": case "ruby": case "ruby-text": return Display.Inline;
+    case "contents": return Display.Contents;
+    case "table": return Display.Table;
+    case "table-row": return Display.TableRow;
+    case "table-cell": return Display.TableCell;
+    case "table-row-group": case "table-header-group": case "table-footer-group":
+      return Display.TableRows;
+    case "list-item": return Display.ListItem;
+    case "table-caption": return Display.TableCaption;
+  }
+  return display.startsWith("inline") ? Display.InlineBlock : Display.Block;
+}
+
+export class Walk implements Context {
+  readonly out: Out = [];
+  readonly tags: string[] = [];
+  readonly labels = new LabelIndex();
+  /** Possible hosts of shadow roots that this script cannot see, met on the way. */
+  readonly hosts: Element[] = [];
+  /** Those among `hosts` whose light children are not rendered: certainly hosts. */
+  readonly certain: Element[] = [];
+  /** Custom elements without a role: their internals may name one. */
+  readonly internals: number[] = [];
+  /** Elements passed over because assistive technology is not to see them. */
+  withheld = 0;
+  visited = 0;
+  /** Whether something was left out. */
+  short = false;
+
+  private readonly tagIndex = new Map<string, number>();
+  private readonly written = new Set<number>();
+  private readonly referred = new Map<number, Element>();
+  private readonly focus = deepActiveElement();
+  private readonly screen: Clip;
+  /** Whether a white-space-only text here would separate words. */
+  private inlineBefore = false;
+
+  constructor(private readonly limits: Limits) {
+    this.screen = {
+      left: 0,
+      top: 0,
+      right: innerWidth,
+      bottom: innerHeight,
+    };
+  }
+
+  refer(el: Element): number {
+    const n = number(el);
+    this.referred.set(n, el);
+    return n;
+  }
+
+  page(root: Element): void {
+    this.visit(root, 0, {
+      style: getComputedStyle(root),
+      flagsAt: -1,
+      clip: this.screen,
+      box: null,
+      cuts: 0,
+      on: true,
+      pointer: false,
+      naming: false,
+      textKnown: true,
+      preformatted: false,
+    });
+  }
+
+  /** One element with everything inside it, below its bare ancestors. */
+  target(el: Element): void {
+    const path: Element[] = [];
+    for (let at: Element | null = el; at; at = flatParent(at)) path.unshift(at);
+    const first = Math.max(0, path.length - MAX_DEPTH);
+    path.slice(first, -1).forEach((at, depth) => {
+      const style = getComputedStyle(at);
+      const start = this.out.push(
+        this.tagOf(localNameOf(at)), depth, number(at), displayOf(style.display), 0, 0,
+      );
+      const found = facts(at, localNameOf(at), attributeNames(at), this, this.out);
+      this.out[start - 1] = found.count;
+      this.out[start - 2] = found.flags;
+      this.written.add(number(at));
+    });
+    const style = getComputedStyle(flatParent(el) ?? el);
+    this.visit(el, path.length - 1 - first, {
+      style,
+      flagsAt: -1,
+      clip: this.screen,
+      box: null,
+      cuts: 0,
+      on: true,
+      pointer: false,
+      naming: true,
+      textKnown: true,
+      preformatted: false,
+    });
+  }
+
+  /** Adds what was referred to but not reached, so that names can be computed from it. */
+  asides(): void {
+    for (let rounds = 0; rounds < 4; rounds++) {
+      const missing = [...this.referred].filter(([n]) => !this.written.has(n)).slice(0, 500);
+      if (missing.length === 0) return;
+      if (rounds === 0) this.out.push(ASIDE);
+      for (const [, el] of missing) this.aside(el, 0, 200);
+    }
+  }
+
+  private tagOf(tag: string): number {
+    const known = this.tagIndex.get(tag);
+    if (known !== undefined) return known;
+    const index = this.tags.push(tag) - 1;
+    this.tagIndex.set(tag, index);
+    return index;
+  }
+
+  private spend(bytes: number): void {
+    if (this.limits.room > 0) this.limits.room -= bytes;
+    else this.limits.screenRoom -= bytes;
+  }
+
+  private gap(depth: number, count: number): void {
+    this.short = true;
+    if (count !== 0) this.out.push(GAP, depth, count);
+  }
+
+  private visit(el: Element, depth: number, up: Place): void {
+    const tag = localNameOf(el);
+    if (SKIPPED.has(tag)) return;
+    if (depth > MAX_DEPTH || this.out.length > MAX_RECORDS * 10) return this.gap(depth, 1);
+    this.visited++;
+    const names = attributeNames(el);
+    let hasId = false;
+    for (const name of names) {
+      if (name === "id") hasId = true;
+      else if (name === "aria-hidden" || name === "inert") {
+        if (this.isWithheld(el, name)) {
+          this.withheld++;
+          return;
+        }
+      }
+    }
+    const style = getComputedStyle(el);
+    const shown = style.display;
+    if (shown === "none" || shown === "") return;
+    let display = displayOf(shown);
+    if (display === Display.Inline && REPLACED.has(tag)) display = Display.InlineBlock;
+    let flags = 0;
+    if (style.visibility !== "visible") flags |= Flag.Invisible;
+    let on = up.on;
+    let box: DOMRect | null = null;
+    let clip = up.clip;
+    if (display !== Display.Inline && display !== Display.Contents) {
+      box = rectOf(el);
+      if (up.box && up.cuts !== 0 && !within(box, up.box)) {
+        if (up.cuts === -1) this.lookForCuts(up);
+      }
+      clip = up.clip;
+      on = overlaps(box, clip);
+      flags |= Flag.Box;
+      if ((box.width <= 1 || box.height <= 1) && this.cuts(style) !== 0) flags |= Flag.Clips;
+    }
+    if (on) flags |= Flag.OnScreen;
+    const pointer = style.cursor === "pointer";
+    if (pointer && !up.pointer) flags |= Flag.Pointer;
+    if (el === this.focus) flags |= Flag.Focused;
+    const naming = up.naming || NAMED.has(tag) || names.includes("role");
+
+    // The record. The number of facts is filled in afterwards.
+    const out = this.out;
+    const start = out.length;
+    const flagsAt = start + 4;
+    out.push(this.tagOf(tag), depth, 0, display, 0);
+    if (box) {
+      out.push(Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height));
+    }
+    const countAt = out.push(0) - 1;
+    let count = 0;
+    if (names.length > 0 || tag.length > 4) {
+      const found = facts(el, tag, names, this, out);
+      count = found.count;
+      flags |= found.flags;
+    }
+    if (naming && !LEAVES.has(tag)) count += generated(el, out);
+    if (el instanceof HTMLElement && hasAttribute(el, "contenteditable") && el.isContentEditable) {
+      flags |= Flag.Editable;
+    }
+    const root = rootIn(el);
+    if (root) flags |= Flag.Host;
+    else if (HOSTS.has(tag) || tag.includes("-")) this.hosts.push(el);
+    if (tag.includes("-") && !names.includes("role")) this.internals.push(number(el));
+    if (hasId || count > 0 || flags & (Flag.Pointer | Flag.Focused | Flag.Host) || !PLAIN.has(tag)) {
+      const n = number(el);
+      out[start + 2] = n;
+      this.written.add(n);
+    }
+    out[countAt] = count;
+    out[flagsAt] = flags;
+    let bytes = out[start + 2] === 0 || PLAIN.has(tag) ? 3 : 16;
+    for (let i = countAt + 2; i < out.length; i += 2) {
+      bytes += Math.min(60, (out[i] as string).length) + 2;
+    }
+    this.spend(bytes);
+    if (display !== Display.Inline) this.inlineBefore = display === Display.InlineBlock;
+
+    if (!LEAVES.has(tag)) {
+      const place: Place = {
+        style,
+        flagsAt,
+        clip,
+        box: box ?? up.box,
+        cuts: box ? -1 : up.cuts,
+        on,
+        pointer,
+        naming,
+        textKnown: false,
+        preformatted: up.preformatted,
+      };
+      if (tag === "pre") place.preformatted = true;
+      this.children(el, tag, root, depth + 1, place);
+    }
+    if (display !== Display.Inline) this.inlineBefore = display === Display.InlineBlock;
+    else this.inlineBefore = true;
+  }
+
+  private isWithheld(el: Element, name: string): boolean {
+    if (name === "aria-hidden" && attributeOf(el, "aria-hidden") !== "true") return false;
+    // A page that hides the element with the focus made a mistake; browsers ignore it too.
+    if (this.focus && name === "aria-hidden" && containsNode(el, this.focus)) return false;
+    const tag = localNameOf(el);
+    return tag !== "body" && tag !== "html";
+  }
+
+  /** 0 when content may stick out of the box, Flag.Clips or Flag.Scrolls when not. */
+  private cuts(style: CSSStyleDeclaration): number {
+    const overflow = style.overflow;
+    if (overflow === "visible") return 0;
+    return overflow.includes("auto") || overflow.includes("scroll") ? Flag.Scrolls : Flag.Clips;
+  }
+
+  /** Finds out, once a child exceeds the box, whether the box cuts it off. */
+  private lookForCuts(place: Place): void {
+    const flag = this.cuts(place.style);
+    place.cuts = flag ? 1 : 0;
+    if (!flag || !place.box) return;
+    const { clip, box } = place;
+    place.clip = {
+      left: Math.max(clip.left, box.left),
+      top: Math.max(clip.top, box.top),
+      right: Math.min(clip.right, box.right),
+      bottom: Math.min(clip.bottom, box.bottom),
+    };
+    if (place.flagsAt >= 0) this.out[place.flagsAt] = (this.out[place.flagsAt] as number) | flag;
+  }
+
+  private children(
+    el: Element,
+    tag: string,
+    root: ShadowRoot | null,
+    depth: number,
+    place: Place,
+  ): void {
+    if (tag === "select") return this.options(el, depth, place);
+    if (tag === "details" && !hasAttribute(el, "open") && !root) {
+      for (const child of el.children) {
+        if (localNameOf(child) === "summary") return this.visit(child, depth, place);
+      }
+      return;
+    }
+    let list: Node[] | null = null;
+    let first: Node | null = firstChildOf(root ?? el);
+    if (!root && el instanceof HTMLSlotElement) {
+      const assigned = assignedNodesOf(el);
+      if (assigned.length > 0) list = assigned;
+    }
+    if (!first && !list) return;
+    if (place.style.contentVisibility === "hidden") return;
+    if (this.limits.room <= 0) {
+      const tall = place.box && place.box.bottom - place.box.top > 3 * this.screen.bottom;
+      if (tall || !place.box) return this.screenOnly(list ?? siblings(first), depth, place);
+    }
+    const drawn = el instanceof SVGElement && tag !== "foreignObject";
+    let rendered = false;
+    let unrendered = false;
+    let index = 0;
+    let child: Node | null = list ? list[0]! : first;
+    while (child) {
+      const type = nodeTypeOf(child);
+      if (type === 3) {
+        this.text(child as Text, depth, place);
+      } else if (type === 1) {
+        if (this.limits.room <= 0) {
+          const rest = list ? list.slice(index) : siblings(child);
+          return this.screenOnly(rest, depth, place);
+        }
+        if (!drawn || DRAWN.has(localNameOf(child as Element))) {
+          const before = this.out.length;
+          this.visit(child as Element, depth, place);
+          if (this.out.length > before) rendered = true;
+          else unrendered = true;
+        }
+      }
+      child = list ? (list[++index] ?? null) : nextSiblingOf(child);
+    }
+    if (unrendered && !rendered && !root && (HOSTS.has(tag) || tag.includes("-"))) {
+      const light = firstElementChildOf(el);
+      if (light && getComputedStyle(light).display === "") this.certain.push(el);
+    }
+  }
+
+  private options(el: Element, depth: number, place: Place): void {
+    let count = 0;
+    for (const child of el.children) {
+      if (count >= OPTIONS && !this.limits.full) break;
+      this.visit(child, depth, place);
+      count++;
+    }
+    if (count < el.children.length) this.out.push(GAP, depth, el.children.length - count);
+  }
+
+  private text(node: Text, depth: number, place: Place): void {
+    let data = dataOf(node);
+    const limit = this.limits.full ? Infinity : TEXT_CHARS;
+    if (data.length > limit) {
+      data = data.slice(0, limit);
+      this.gap(depth, -1);
+    }
+    const blank = !/\S/.test(data);
+    if (blank && !(this.inlineBefore && nextSiblingOf(node))) return;
+    if (!place.textKnown) this.lookAtText(place);
+    const text = blank ? " " : place.preformatted ? data : data.replace(/\s+/g, " ");
+    this.out.push(TEXT, depth, text.toWellFormed());
+    this.spend(blank ? 1 : text.length + 3);
+    this.inlineBefore = true;
+  }
+
+  /** Reads the style that decides whether text of this element can be seen. */
+  private lookAtText(place: Place): void {
+    place.textKnown = true;
+    const style = place.style;
+    let flags = 0;
+    const fill = style.getPropertyValue("-webkit-text-fill-color") || style.color;
+    // Text filled by its background is painted, though its own colour is transparent.
+    if (isTransparent(fill) && !style.getPropertyValue("background-clip").includes("text")) {
+      flags |= Flag.Transparent;
+    }
+    if (parseFloat(style.fontSize) < 2) flags |= Flag.TinyFont;
+    if (parseFloat(style.textIndent) < -900) flags |= Flag.Indented;
+    const space = style.whiteSpace;
+    if (space.startsWith("pre") || space === "break-spaces") {
+      flags |= Flag.Preformatted;
+      place.preformatted = true;
+    }
+    if (flags && place.flagsAt >= 0) {
+      this.out[place.flagsAt] = (this.out[place.flagsAt] as number) | flags;
+    }
+  }
+
+  /** Goes on only into the children that are on screen now. */
+  private screenOnly(all: Node[], depth: number, place: Place): void {
+    const list = all.filter((node) => nodeTypeOf(node) === 1) as Element[];
+    if (list.length === 0) return;
+    if (this.limits.screenRoom <= 0) return this.gap(depth, list.length);
+    let from = 0;
+    if (list.length > SCAN) from = Math.max(0, firstBelow(list, place.clip.top) - 1);
+    let skipped = from;
+    let misses = 0;
+    for (let i = from; i < list.length; i++) {
+      const child = list[i]!;
+      if (this.limits.screenRoom > 0 && this.mayShow(child, place)) {
+        if (skipped > 0) this.gap(depth, skipped);
+        skipped = 0;
+        misses = 0;
+        this.visit(child, depth, place);
+      } else {
+        skipped++;
+        if (list.length > SCAN && ++misses > PATIENCE) {
+          skipped += list.length - 1 - i;
+          break;
+        }
+      }
+    }
+    if (skipped > 0) this.gap(depth, skipped);
+  }
+
+  private mayShow(el: Element, place: Place): boolean {
+    const box = rectOf(el);
+    if (box.width > 0 && box.height > 0) return overlaps(box, place.clip);
+    // No box of its own (contents, or only floating or fixed children): look inside.
+    return firstElementChildOf(el) !== null || rootIn(el) !== null;
+  }
+
+  /** Writes a subtree that only names refer to; hidden content included, since names may use it. */
+  private aside(el: Element, depth: number, left: number): number {
+    const tag = localNameOf(el);
+    if (left <= 0 || depth > 40 || tag === "script" || tag === "style") return left;
+    const names = attributeNames(el);
+    const style = getComputedStyle(el);
+    let flags = 0;
+    if (style.display === "none" || style.display === "") flags |= Flag.Hidden;
+    if (style.visibility === "hidden" || style.visibility === "collapse") flags |= Flag.Invisible;
+    const out = this.out;
+    const n = number(el);
+    this.written.add(n);
+    const start = out.length;
+    out.push(this.tagOf(tag), depth, n, displayOf(style.display), flags, 0);
+    const found = facts(el, tag, names, this, out);
+    found.count += generated(el, out);
+    out[start + 4] = flags | found.flags;
+    out[start + 5] = found.count;
+    left--;
+    const root = rootIn(el);
+    let nodes: Node[] = siblings(firstChildOf(root ?? el));
+    if (!root && el instanceof HTMLSlotElement) {
+      const assigned = assignedNodesOf(el);
+      if (assigned.length > 0) nodes = assigned;
+    }
+    for (const child of nodes) {
+      const type = nodeTypeOf(child);
+      if (type === 1) left = this.aside(child as Element, depth + 1, left);
+      else if (type === 3) out.push(TEXT, depth + 1, clean(dataOf(child).replace(/\s+/g, " ")));
+    }
+    return left;
+  }
+}
+
+function siblings(from: Node | null): Node[] {
+  const list: Node[] = [];
+  for (let node = from; node; node = nextSiblingOf(node)) list.push(node);
+  return list;
+}
+
+function isTransparent(color: string): boolean {
+  return color.endsWith(", 0)") || color.endsWith("/ 0)") || color === "transparent";
+}
+
+/**
+ * The first child whose box ends below `top`, by halving. Boxes of siblings in normal flow go
+ * downwards; where they do not, the search may miss, and what it misses is counted as left out.
+ */
+function firstBelow(list: Element[], top: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    let probe = middle;
+    let box = rectOf(list[probe]);
+    while (box.height === 0 && probe + 1 < high) box = rectOf(list[++probe]);
+    if (box.height === 0 || box.bottom > top) high = middle;
+    else low = probe + 1;
+  }
+  return low;
+}
