@@ -1,0 +1,3 @@
+import { writeCart } from "./shop.js";
+
+writeCart({});
