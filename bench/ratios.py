@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""ratios.py raw.json WORK results.md      the figures Reins promises, as ratios within one run
+"""ratios.py raw.json WORK results.md [quote]      the figures Reins promises, as ratios within one run
 
 Every figure compares medians of the same run on the same machine. A figure that was not measured is left out.
+With `quote` the table of figures is also put into the README, between its two marks.
 """
 import json
 import pathlib
@@ -19,6 +20,9 @@ def main():
     text = render(raw, figures)
     print(text)
     out.write_text(text)
+    readme = out.parent.parent / "README.md"
+    if len(sys.argv) > 4 and sys.argv[4] == "quote":
+        readme.write_text(quoted(readme.read_text(), figures))
 
 
 class Figures:
@@ -193,6 +197,16 @@ def summary_rows(f):
     return rows
 
 
+def figure_table(f):
+    return table(["figure", "must be", "Reins", "peers", "reached"], [(a, b, c, d, verdict(e)) for a, b, c, d, e in summary_rows(f)])
+
+
+def quoted(readme, f):
+    before, rest = readme.split("<!-- figures: quoted from bench/results.md -->\n", 1)
+    after = rest.split("<!-- end of figures -->", 1)[1]
+    return before + "<!-- figures: quoted from bench/results.md -->\n" + figure_table(f) + "<!-- end of figures -->" + after
+
+
 def render(raw, f):
     m, others = raw["machine"], [x[2] for x in raw.get("others_cpu_share", [])]
     parts = ["# Measured\n", "%s, %d cores, %d GiB; %s. Medians of one run in which all were measured in turn; ratios, not milliseconds, are what carries over to other machines. "
@@ -200,7 +214,7 @@ def render(raw, f):
                  m["cpu"], m["cores"], m["memory_gib"], m["date"], "o200k_base" if ENCODER else "bytes / 4")]
     if others:
         parts.append("Other programs used up to %.0f %% of the CPU meanwhile (median per step %.0f %%).\n" % (100 * max(others), 100 * sorted(others)[len(others) // 2]))
-    parts += ["## The figures\n", table(["figure", "must be", "Reins", "peers", "reached"], [(a, b, c, d, verdict(e)) for a, b, c, d, e in summary_rows(f)])]
+    parts += ["## The figures\n", figure_table(f)]
     shots, full = f.snapshots("snapshot"), f.snapshots("snapshot_alt")
     if shots:
         parts += ["## Snapshots, ms\n", table(["page", "Reins", "Reins, `full`", "fastest peer", "which", "times faster", "times faster, `full`"], [

@@ -106,3 +106,22 @@ fn make_targets_in_documents_exist() {
     }
     assert_none("The Makefile has no such target:", &findings);
 }
+
+/// Numbers are quoted from a measurement, never typed.
+#[test]
+fn figures_in_the_readme_are_those_of_the_last_measurement() {
+    let readme = read("README.md");
+    let quoted = readme.split("<!-- figures: quoted from bench/results.md -->").nth(1);
+    let quoted = quoted.and_then(|rest| rest.split("<!-- end of figures -->").next());
+    let measured = read("bench/results.md");
+    let findings: Vec<String> = quoted
+        .unwrap_or("the README has lost its marks for the figures")
+        .lines()
+        .filter(|line| !line.is_empty() && !measured.lines().any(|m| m == *line))
+        .map(str::to_owned)
+        .collect();
+    assert_none(
+        "These lines of the README are not in bench/results.md (`make bench` writes both):",
+        &findings,
+    );
+}
