@@ -17,7 +17,7 @@ use crate::framing::{Frame, Frames};
 use crate::wire::{Kind, Named};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, SimplexStream, WriteHalf, simplex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex, split};
 
 /// What a connection holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,8 +50,7 @@ pub struct Request {
 
 /// The browser's end.
 pub struct Peer {
-    reader: ReadHalf<SimplexStream>,
-    writer: WriteHalf<SimplexStream>,
+    stream: DuplexStream,
     frames: Frames,
 }
 
@@ -65,10 +64,9 @@ pub fn pair() -> (Connection, Peer) {
 
 /// The same, where a write waits once `capacity` bytes are unread.
 pub fn pair_with(capacity: usize) -> (Connection, Peer) {
-    let (reader, to_connection) = simplex(capacity);
-    let (from_connection, writer) = simplex(capacity);
-    let peer = Peer { reader: from_connection, writer: to_connection, frames: Frames::new() };
-    (Connection::pipe(reader, writer), peer)
+    let (ours, stream) = duplex(capacity);
+    let (reader, writer) = split(ours);
+    (Connection::pipe(reader, writer), Peer { stream, frames: Frames::new() })
 }
 
 #[expect(clippy::expect_used, reason = "a broken test peer must stop the test")]
@@ -79,7 +77,7 @@ impl Peer {
             if let Some(Frame::Message(bytes)) = self.frames.next() {
                 return Some(serde_json::from_slice(&bytes).expect("a command is JSON"));
             }
-            match self.reader.read_buf(self.frames.space()).await {
+            match self.stream.read_buf(self.frames.space()).await {
                 Ok(0) | Err(_) => return None,
                 Ok(_) => {}
             }
@@ -137,7 +135,7 @@ impl Peer {
 
     /// Sends bytes as they are. A message ends with a zero.
     pub async fn raw(&mut self, bytes: &[u8]) {
-        self.writer.write_all(bytes).await.expect("the connection reads");
+        self.stream.write_all(bytes).await.expect("the connection reads");
     }
 
     /// Closes this end, as a browser that quits does.
