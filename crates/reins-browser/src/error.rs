@@ -53,14 +53,16 @@ pub enum BrowserError {
         after: Duration,
     },
     /// A picture or a document does not fit the bounds even at the lowest quality.
-    #[error("the picture is larger than {limit} bytes even at the lowest quality; take a picture of one element instead")]
+    #[error(
+        "the picture is larger than {limit} bytes even at the lowest quality; take a picture of one element instead"
+    )]
     PictureTooLarge {
         /// The bound in bytes.
         limit: usize,
     },
     /// What the page script answered could not be read.
     #[error("the page's facts could not be read; take a new snapshot")]
-    Facts(#[source] reins_page::PageError),
+    Facts(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The wire to the browser.
     #[error("the browser did not answer {what}: {source}")]
     Wire {

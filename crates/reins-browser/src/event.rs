@@ -10,6 +10,8 @@ pub enum BrowserEvent {
     TabOpened {
         /// Which one.
         tab: TabId,
+        /// The tab whose page opened it, where that is known.
+        opener: Option<TabId>,
     },
     /// A tab closed.
     TabClosed {

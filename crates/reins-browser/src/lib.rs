@@ -1,1 +1,34 @@
-//! (being built)
+//! Browsers: launched or attached to, read frame by frame, acted in with trusted input.
+//!
+//! Only an [`ApprovedAction`](reins_guard::ApprovedAction) is dispatched, and every act ends as one of
+//! three [`Outcome`](reins_core::Outcome)s. This room knows neither levels nor models.
+
+mod arm;
+mod browser;
+mod containment;
+mod downloads;
+mod effects;
+mod error;
+mod event;
+mod events;
+mod frame;
+mod hub;
+mod owners;
+mod page_call;
+mod picture;
+pub mod protocol;
+mod report;
+mod tab;
+mod tab_info;
+mod tab_state;
+mod tab_task;
+
+pub use browser::Browser;
+pub use containment::{Containment, Downloads, Popups, TopLevel};
+pub use effects::{Acted, Effects, Navigation};
+pub use error::BrowserError;
+pub use event::BrowserEvent;
+pub use events::BrowserEvents;
+pub use frame::document_origin;
+pub use picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, PictureFormat, ShotOptions, Viewport};
+pub use tab_info::{Dialog, DialogKind, Download, DownloadState, OpenedBy, TabInfo};

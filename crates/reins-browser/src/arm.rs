@@ -1,0 +1,76 @@
+//! Arming: everything that watches a target is in place before its first script runs.
+
+use crate::containment::{Containment, TopLevel};
+use crate::protocol::page::{
+    AddBinding, AddScript, FetchEnable, GetFrameTree, InterceptFileChooser, NetworkEnable,
+    PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
+};
+use crate::protocol::target::auto_attach;
+use crate::report::BINDING;
+use crate::tab::{ARMING, Tab};
+use reins_cdp::Session;
+use std::sync::Arc;
+
+/// The browser keeps copies of bodies for us otherwise; we never ask for them.
+const NO_BODIES: NetworkEnable =
+    NetworkEnable { max_total_buffer_size: 0, max_resource_buffer_size: 0 };
+
+/// Arms a tab and lets it run. Written in one go; the tab is `armed` once all of it is answered.
+pub(crate) fn arm_tab(tab: &Arc<Tab>) {
+    let session = &tab.session;
+    watch_frames(session);
+    let focus = SetFocusEmulation { enabled: true };
+    // A background tab must behave as a visible one, since we never bring it to the front.
+    drop(session.post(focus, ARMING));
+    if matches!(tab.containment.top_level, TopLevel::Only(_)) {
+        drop(session.post(hold_documents(), ARMING));
+    }
+    let tree = session.post(GetFrameTree {}, ARMING);
+    let ran = session.post(RunIfWaiting {}, ARMING);
+    let tab = tab.clone();
+    tokio::spawn(async move {
+        let tree = tree.await;
+        if let Ok(answer) = tree {
+            tab.state().take_tree(&answer.frame_tree, &tab.session);
+        }
+        if let Err(error) = ran.await {
+            tracing::debug!(tab = %tab.id, %error, "a tab went away while it was armed");
+        }
+        tab.state().armed = true;
+        tab.changed();
+    });
+}
+
+/// Arms a frame in another process, or a worker, and lets it run.
+pub(crate) fn arm_child(session: &Session, kind: &str, containment: &Containment) {
+    if kind == "iframe" {
+        watch_frames(session);
+        if matches!(containment.top_level, TopLevel::Only(_)) {
+            drop(session.post(hold_documents(), ARMING));
+        }
+    } else {
+        drop(session.post(auto_attach(), ARMING));
+    }
+    drop(session.post(RunIfWaiting {}, ARMING));
+}
+
+fn watch_frames(session: &Session) {
+    let script = AddScript {
+        source: reins_page::SCRIPT,
+        world_name: reins_page::WORLD,
+        run_immediately: true,
+    };
+    drop(session.post(PageEnable {}, ARMING));
+    // Before the script, so that its first word is heard.
+    let binding = AddBinding { name: BINDING, execution_context_name: reins_page::WORLD };
+    drop(session.post(binding, ARMING));
+    drop(session.post(script, ARMING));
+    drop(session.post(RuntimeEnable {}, ARMING));
+    drop(session.post(NO_BODIES, ARMING));
+    drop(session.post(auto_attach(), ARMING));
+    drop(session.post(InterceptFileChooser { enabled: true }, ARMING));
+}
+
+fn hold_documents() -> FetchEnable<'static> {
+    FetchEnable { patterns: vec![RequestPattern { resource_type: "Document" }] }
+}

@@ -1,0 +1,135 @@
+//! The task of the browser itself: tabs come and go, downloads run.
+
+use crate::arm::arm_tab;
+use crate::browser::Inner;
+use crate::containment::Popups;
+use crate::downloads::{self, Saving};
+use crate::event::BrowserEvent;
+use crate::protocol::page::RunIfWaiting;
+use crate::protocol::target::{
+    AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
+    TargetInfo, TargetInfoChanged, auto_attach,
+};
+use crate::tab::{ARMING, Tab};
+use crate::tab_info::OpenedBy;
+use crate::tab_task;
+use reins_cdp::{Event, EventError, Events};
+use reins_core::TabId;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+/// The events of the browser's own session.
+pub(crate) const METHODS: &[&str] = &[
+    AttachedToTarget::METHOD,
+    DetachedFromTarget::METHOD,
+    TargetInfoChanged::METHOD,
+    DownloadWillBegin::METHOD,
+    DownloadProgress::METHOD,
+];
+
+/// Runs until the connection ends or nobody holds the browser any more.
+pub(crate) async fn run(browser: Weak<Inner>, mut events: Events) {
+    let mut saving = Saving::default();
+    while let Some(event) = events.next().await {
+        let Some(browser) = browser.upgrade() else { return };
+        if let Err(error) = take(&browser, &event, &mut saving) {
+            tracing::warn!(%error, "an event of the browser was skipped");
+        }
+    }
+    let Some(browser) = browser.upgrade() else { return };
+    let reason = browser
+        .connection
+        .close_reason()
+        .map_or_else(|| "its events ended".to_owned(), |reason| reason.to_string());
+    browser.outlet.send(BrowserEvent::Gone { reason });
+}
+
+fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), EventError> {
+    match event.method() {
+        AttachedToTarget::METHOD => attached(browser, event.parse()?),
+        DetachedFromTarget::METHOD => {
+            let gone: DetachedFromTarget = event.parse()?;
+            if let Some(tab) = browser.remove(&gone.session_id) {
+                browser.outlet.send(BrowserEvent::TabClosed { tab: tab.id.clone() });
+            }
+        }
+        TargetInfoChanged::METHOD => {
+            let TargetInfo { target_id, title, .. } =
+                event.parse::<TargetInfoChanged>()?.target_info;
+            if let Ok(tab) = browser.tab(&TabId::new(target_id)) {
+                tab.state().title = title;
+                tab.changed();
+            }
+        }
+        DownloadWillBegin::METHOD => saving.begin(browser, event.parse()?),
+        DownloadProgress::METHOD => downloads::progress(browser, saving, event.parse()?),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
+    let session = browser.connection.session(&attached.session_id);
+    let info = attached.target_info;
+    if info.r#type != "page" {
+        // Service and shared workers: attached so that nothing runs unwatched.
+        drop(session.post(auto_attach(), ARMING));
+        drop(session.post(RunIfWaiting {}, ARMING));
+        return;
+    }
+    let id = TabId::new(info.target_id.as_str());
+    let opener = opener(browser, &info);
+    if attached.waiting_for_debugger
+        && let OpenedBy::Page(by) = &opener
+        && browser.containment.popups == Popups::Refuse
+    {
+        // It has not run yet and never will.
+        let close = CloseTarget { target_id: &info.target_id };
+        drop(browser.root.post(close, ARMING));
+        if let Some(tab) = by.as_ref().and_then(|by| browser.tab(by).ok()) {
+            let asked = tab.state().window_asked.take();
+            let what = asked.filter(|url| !url.is_empty()).unwrap_or(info.url);
+            tab.state().tell_refused(format!("a new tab for {what} was not opened"));
+            tab.changed();
+        }
+        return;
+    }
+    let tab = Arc::new(Tab::new(
+        id.clone(),
+        opener.clone(),
+        session.clone(),
+        &info.url,
+        browser.containment.clone(),
+        browser.outlet.clone(),
+    ));
+    tab.state().title = info.title;
+    tokio::spawn(tab_task::run(tab.clone(), session.tree_events(tab_task::METHODS)));
+    arm_tab(&tab);
+    browser.add(tab);
+    let by = match opener {
+        OpenedBy::Page(by) => by,
+        OpenedBy::Person | OpenedBy::Agent => None,
+    };
+    if let Some(opener) = by.as_ref().and_then(|by| browser.tab(by).ok()) {
+        opener.state().tell_opened(id.clone());
+        opener.changed();
+    }
+    browser.outlet.send(BrowserEvent::TabOpened { tab: id, opener: by });
+}
+
+/// Who opened a tab. A link that opens one without an opener is told by the act under way.
+fn opener(browser: &Inner, info: &TargetInfo) -> OpenedBy {
+    if let Some(opener) = &info.opener_id {
+        return OpenedBy::Page(Some(TabId::new(opener.as_str())));
+    }
+    if browser.creating.load(Ordering::Relaxed) > 0 {
+        return OpenedBy::Agent;
+    }
+    let mut acting =
+        browser.all_tabs().into_iter().filter(|tab| tab.acting.available_permits() == 0);
+    match (acting.next(), acting.next()) {
+        (Some(only), None) => OpenedBy::Page(Some(only.id.clone())),
+        (Some(_), Some(_)) => OpenedBy::Page(None),
+        (None, _) => browser.first.clone(),
+    }
+}

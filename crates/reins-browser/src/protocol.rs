@@ -1,0 +1,12 @@
+//! The protocol names this room uses, held against the installed browser by a test.
+
+pub(crate) mod input;
+pub(crate) mod page;
+pub(crate) mod target;
+
+use reins_cdp::wire::Named;
+
+/// Every name declared here.
+pub fn names() -> impl Iterator<Item = &'static [Named]> {
+    [target::NAMES, page::NAMES, input::NAMES].into_iter()
+}

@@ -1,0 +1,159 @@
+//! A tab as callers hold it: its state, and ways to wait for it to change.
+
+use crate::containment::Containment;
+use crate::error::BrowserError;
+use crate::event::BrowserEvent;
+use crate::events::Outlet;
+use crate::frame::World;
+use crate::report::Report;
+use crate::tab_info::{OpenedBy, TabInfo};
+use crate::tab_state::TabState;
+use reins_cdp::{Connection, Session};
+use reins_core::{DocumentId, FrameId, TabId};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, timeout_at};
+
+/// A tab. Shared by its task, which writes the state, and by calls, which read it.
+pub(crate) struct Tab {
+    pub(crate) id: TabId,
+    pub(crate) session: Session,
+    pub(crate) connection: Connection,
+    pub(crate) containment: Arc<Containment>,
+    outlet: Outlet,
+    state: Mutex<TabState>,
+    version: watch::Sender<u64>,
+    /// One act at a time; answering a dialog does not wait for it.
+    pub(crate) acting: Semaphore,
+    tokens: AtomicU64,
+}
+
+impl Tab {
+    pub(crate) fn new(
+        id: TabId,
+        opened_by: OpenedBy,
+        session: Session,
+        url: &str,
+        containment: Arc<Containment>,
+        outlet: Outlet,
+    ) -> Self {
+        Self {
+            connection: session.connection(),
+            state: Mutex::new(TabState::new(id.clone(), opened_by, session.clone(), url)),
+            id,
+            session,
+            containment,
+            outlet,
+            version: watch::Sender::new(0),
+            acting: Semaphore::new(1),
+            tokens: AtomicU64::new(0),
+        }
+    }
+
+    /// The state. Held only for a look or a note, never across an await.
+    pub(crate) fn state(&self) -> MutexGuard<'_, TabState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells everyone who waits to look again.
+    pub(crate) fn changed(&self) {
+        self.version.send_modify(|v| *v += 1);
+    }
+
+    pub(crate) fn emit(&self, event: BrowserEvent) {
+        self.outlet.send(event);
+    }
+
+    pub(crate) fn info(&self) -> TabInfo {
+        self.state().info()
+    }
+
+    /// Waits until `look` finds something, the deadline passes (`None`) or the tab is gone.
+    pub(crate) async fn until<T>(
+        &self,
+        deadline: Instant,
+        mut look: impl FnMut(&mut TabState) -> Option<T>,
+    ) -> Option<T> {
+        let mut version = self.version.subscribe();
+        loop {
+            if let Some(found) = look(&mut self.state()) {
+                return Some(found);
+            }
+            match timeout_at(deadline, version.changed()).await {
+                Ok(Ok(())) => {}
+                // The sender lives in `self`, so only the deadline ends this.
+                Ok(Err(_)) | Err(_) => return look(&mut self.state()),
+            }
+        }
+    }
+
+    /// Why nothing can be asked of the tab now, if so.
+    pub(crate) fn obstacle(&self) -> Option<BrowserError> {
+        if let Some(reason) = self.connection.close_reason() {
+            return Some(BrowserError::Gone { reason: reason.to_string() });
+        }
+        let state = self.state();
+        if state.closed {
+            return Some(BrowserError::NoTab(self.id.clone()));
+        }
+        if state.crashed {
+            return Some(BrowserError::Crashed);
+        }
+        if let Some((dialog, _)) = &state.dialog {
+            return Some(BrowserError::DialogOpen { message: dialog.message.clone() });
+        }
+        None
+    }
+
+    /// Waits until everything that watches and guards the tab is in place.
+    pub(crate) async fn armed(&self, deadline: Instant) -> Result<(), BrowserError> {
+        let armed = |s: &mut TabState| (s.armed || s.closed || s.dialog.is_some()).then_some(());
+        match self.until(deadline, armed).await {
+            Some(()) => Ok(()),
+            None => Err(self.obstacle().unwrap_or(BrowserError::Busy(ARMING))),
+        }
+    }
+
+    /// Our script world in a frame, if it still shows this document.
+    pub(crate) fn world_of(
+        &self,
+        frame: &FrameId,
+        document: &DocumentId,
+    ) -> Result<World, BrowserError> {
+        let state = self.state();
+        let shown =
+            state.frames.get(frame).ok_or(BrowserError::StaleRef { what: "its frame".into() })?;
+        if shown.document.as_ref() != Some(document) {
+            return Err(BrowserError::StaleRef { what: "its document was replaced".into() });
+        }
+        state
+            .worlds
+            .get(frame)
+            .cloned()
+            .ok_or(BrowserError::StaleRef { what: "its document is not ready".into() })
+    }
+
+    /// Our script world in a frame and the document it belongs to.
+    pub(crate) fn world(&self, frame: &FrameId) -> Option<(World, DocumentId)> {
+        let state = self.state();
+        let document = state.frames.get(frame)?.document.clone()?;
+        Some((state.worlds.get(frame)?.clone(), document))
+    }
+
+    /// Begins a new gesture: what is said of earlier ones no longer counts.
+    pub(crate) fn new_token(&self) -> u64 {
+        let token = self.tokens.fetch_add(1, Ordering::Relaxed) + 1;
+        self.state().report = Report::new(token);
+        token
+    }
+}
+
+impl std::fmt::Debug for Tab {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tab({})", self.id)
+    }
+}
+
+/// How long a new tab may take until it is watched; a browser that is starting up is slow.
+pub(crate) const ARMING: std::time::Duration = std::time::Duration::from_secs(10);

@@ -1,0 +1,439 @@
+//! All that is known of one tab. Only the tab's task writes it, by one event after the other.
+
+use crate::frame::{Frame, Mark, World};
+use crate::protocol::page as wire;
+use crate::report::Report;
+use crate::tab_info::{Dialog, Download, OpenedBy, TabInfo};
+use reins_cdp::Session;
+use reins_core::{DocumentId, DocumentOrigin, FrameId, NodeNumber, TabId};
+use std::collections::HashMap;
+
+/// The state of a tab.
+#[derive(Debug)]
+pub(crate) struct TabState {
+    pub(crate) id: TabId,
+    pub(crate) opened_by: OpenedBy,
+    pub(crate) title: String,
+    pub(crate) main: FrameId,
+    pub(crate) frames: HashMap<FrameId, Frame>,
+    /// Our script worlds. Kept apart from frames: a world can be announced before its frame.
+    pub(crate) worlds: HashMap<FrameId, World>,
+    /// Grows with everything that happens.
+    pub(crate) now: Mark,
+    /// The main document's load event was seen.
+    pub(crate) loaded: bool,
+    /// The main document is parsed.
+    pub(crate) parsed: bool,
+    /// When the main document was last replaced.
+    pub(crate) replaced: Mark,
+    /// When the main document last changed its address without being replaced.
+    pub(crate) moved: Mark,
+    /// The main frame's navigation that has begun and shown no document yet.
+    pub(crate) pending: Option<PendingNavigation>,
+    pub(crate) requests: HashMap<(String, String), Request>,
+    /// Data requests that have ended, counted.
+    pub(crate) fetched: u64,
+    pub(crate) dialog: Option<(Dialog, Session)>,
+    /// The agent's own navigation may leave a page that asks to stay, until then (W-622).
+    pub(crate) may_leave: Option<std::time::Instant>,
+    /// A page that asked to stay was left; when.
+    pub(crate) left: Option<Mark>,
+    pub(crate) chooser: Option<FileChooser>,
+    /// The address of the window the page last asked for.
+    pub(crate) window_asked: Option<String>,
+    pub(crate) report: Report,
+    pub(crate) opened: Vec<(Mark, TabId)>,
+    pub(crate) refused: Vec<(Mark, String)>,
+    pub(crate) downloads: Vec<(Mark, String, Download)>,
+    /// Everything that arms the tab has been answered.
+    pub(crate) armed: bool,
+    pub(crate) crashed: bool,
+    pub(crate) closed: bool,
+}
+
+/// A navigation of the main frame that has no document yet.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingNavigation {
+    pub(crate) url: String,
+    pub(crate) document: DocumentId,
+    pub(crate) since: Mark,
+}
+
+/// A request under way.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) kind: RequestKind,
+    pub(crate) since: Mark,
+    pub(crate) document: String,
+}
+
+/// What a request fetches, as far as waiting for it makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    Document,
+    /// Fetch and XHR: the page may show what it brings.
+    Data,
+    /// Scripts and style sheets.
+    Code,
+    /// Images, fonts, media, pings, event streams.
+    Rest,
+}
+
+impl RequestKind {
+    fn of(name: Option<&str>) -> Self {
+        match name {
+            Some("Document") => Self::Document,
+            Some("Fetch" | "XHR") => Self::Data,
+            Some("Script" | "Stylesheet") => Self::Code,
+            _ => Self::Rest,
+        }
+    }
+}
+
+/// A file chooser the page asked for. It never opens; the page waits for files.
+#[derive(Clone, Debug)]
+pub(crate) struct FileChooser {
+    pub(crate) session: Session,
+    pub(crate) node: Option<i64>,
+    pub(crate) several: bool,
+    pub(crate) since: Mark,
+}
+
+/// Lists that only grow while a tab lives keep this many entries.
+const KEPT: usize = 64;
+
+impl TabState {
+    pub(crate) fn new(id: TabId, opened_by: OpenedBy, session: Session, url: &str) -> Self {
+        let main = FrameId::new(id.as_str());
+        let mut frame = Frame::new(main.clone(), None, session);
+        frame.url = url.to_owned();
+        frame.origin = crate::frame::document_origin(url);
+        Self {
+            id,
+            opened_by,
+            title: String::new(),
+            main: main.clone(),
+            frames: HashMap::from([(main, frame)]),
+            worlds: HashMap::new(),
+            now: 1,
+            // A document that was there before us has most likely been loaded.
+            loaded: true,
+            parsed: true,
+            replaced: 0,
+            moved: 0,
+            pending: None,
+            requests: HashMap::new(),
+            fetched: 0,
+            dialog: None,
+            may_leave: None,
+            left: None,
+            chooser: None,
+            window_asked: None,
+            report: Report::default(),
+            opened: Vec::new(),
+            refused: Vec::new(),
+            downloads: Vec::new(),
+            armed: false,
+            crashed: false,
+            closed: false,
+        }
+    }
+
+    pub(crate) fn info(&self) -> TabInfo {
+        TabInfo {
+            id: self.id.clone(),
+            url: self.url().to_owned(),
+            title: self.title.clone(),
+            opened_by: self.opened_by.clone(),
+            crashed: self.crashed,
+            loading: !self.loaded || self.pending.is_some(),
+            dialog: self.dialog.as_ref().map(|(dialog, _)| dialog.clone()),
+        }
+    }
+
+    pub(crate) fn main_frame(&self) -> Option<&Frame> {
+        self.frames.get(&self.main)
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        self.main_frame().map_or("", |f| f.url.as_str())
+    }
+
+    pub(crate) fn top_origin(&self) -> DocumentOrigin {
+        self.main_frame().map_or(DocumentOrigin::Browser, |f| f.origin.clone())
+    }
+
+    /// Frames in tree order, parents first.
+    pub(crate) fn frames_in_order(&self) -> Vec<&Frame> {
+        let mut order: Vec<&Frame> = self.main_frame().into_iter().collect();
+        let mut at = 0;
+        while let Some(parent) = order.get(at).map(|f| f.id.clone()) {
+            let mut below: Vec<&Frame> =
+                self.frames.values().filter(|f| f.parent.as_ref() == Some(&parent)).collect();
+            below.sort_by(|a, b| a.id.cmp(&b.id));
+            order.extend(below);
+            at += 1;
+        }
+        order
+    }
+
+    /// The frames around a frame, from its parent up.
+    pub(crate) fn ancestors(&self, frame: &FrameId) -> Vec<FrameId> {
+        let mut up = Vec::new();
+        let mut at = self.frames.get(frame).and_then(|f| f.parent.clone());
+        while let Some(id) = at {
+            // A tree that is being rebuilt could hold a circle for a moment.
+            if up.contains(&id) {
+                break;
+            }
+            at = self.frames.get(&id).and_then(|f| f.parent.clone());
+            up.push(id);
+        }
+        up
+    }
+
+    pub(crate) fn tick(&mut self) -> Mark {
+        self.now += 1;
+        self.now
+    }
+
+    /// The whole tree as read once, for documents that were there before us.
+    pub(crate) fn take_tree(&mut self, tree: &wire::FrameTree, session: &Session) {
+        let frame = &tree.frame;
+        let id = FrameId::new(frame.id.as_str());
+        let parent = frame.parent_id.as_deref().map(FrameId::new);
+        let known = self.frames.contains_key(&id);
+        let entry = self
+            .frames
+            .entry(id.clone())
+            .or_insert_with(|| Frame::new(id.clone(), parent, session.clone()));
+        // Events that came meanwhile know better.
+        if !known || entry.document.is_none() {
+            entry.show(frame, session);
+        }
+        for child in tree.child_frames.iter().flatten() {
+            self.take_tree(child, session);
+        }
+    }
+
+    pub(crate) fn frame_attached(&mut self, id: FrameId, parent: FrameId, session: &Session) {
+        // A frame that comes back from another process is announced again by its parent's.
+        self.remove_children(&id);
+        let frame = self
+            .frames
+            .entry(id.clone())
+            .or_insert_with(|| Frame::new(id, Some(parent), session.clone()));
+        frame.session = session.clone();
+    }
+
+    pub(crate) fn frame_detached(&mut self, id: &FrameId, reason: Option<&str>, by: &Session) {
+        let swapped = reason == Some("swap");
+        if swapped || self.frames.get(id).is_some_and(|f| f.session.id() != by.id()) {
+            // It lives on in another process.
+            return;
+        }
+        self.remove_children(id);
+        self.frames.remove(id);
+        self.worlds.remove(id);
+    }
+
+    fn remove_children(&mut self, id: &FrameId) {
+        let below: Vec<FrameId> = self
+            .frames
+            .values()
+            .filter(|f| f.parent.as_ref() == Some(id))
+            .map(|f| f.id.clone())
+            .collect();
+        for child in below {
+            self.remove_children(&child);
+            self.frames.remove(&child);
+            self.worlds.remove(&child);
+        }
+    }
+
+    pub(crate) fn frame_navigated(&mut self, wire: &wire::Frame, session: &Session) {
+        let now = self.tick();
+        let id = FrameId::new(wire.id.as_str());
+        let parent = wire.parent_id.as_deref().map(FrameId::new);
+        let frame = self
+            .frames
+            .entry(id.clone())
+            .or_insert_with(|| Frame::new(id.clone(), parent, session.clone()));
+        let replaced = frame.show(wire, session);
+        frame.scheduled = None;
+        if !replaced {
+            return;
+        }
+        self.remove_children(&id);
+        if id == self.main {
+            self.replaced = now;
+            self.crashed = false;
+            self.loaded = false;
+            self.parsed = false;
+            self.pending = None;
+            self.chooser = None;
+            self.fetched = 0;
+            // Requests of the old document may never report an end.
+            self.requests.retain(|_, r| r.document == wire.loader_id);
+        }
+    }
+
+    /// A document came back from the back/forward cache: nothing loads.
+    pub(crate) fn restored(&mut self, id: &FrameId) {
+        if *id == self.main {
+            self.loaded = true;
+            self.parsed = true;
+        }
+    }
+
+    pub(crate) fn started_navigating(&mut self, event: wire::StartedNavigating) {
+        let now = self.tick();
+        if event.frame_id == self.main.as_str() && !event.navigation_type.contains("SameDocument") {
+            self.pending = Some(PendingNavigation {
+                url: event.url,
+                document: DocumentId::new(event.loader_id),
+                since: now,
+            });
+        }
+    }
+
+    pub(crate) fn scheduled(&mut self, id: &str, on: bool) {
+        let now = self.tick();
+        if let Some(frame) = self.frames.get_mut(&FrameId::new(id)) {
+            frame.scheduled = on.then_some(now);
+        }
+    }
+
+    pub(crate) fn loading(&mut self, id: &str, on: bool) {
+        let now = self.tick();
+        let id = FrameId::new(id);
+        if let Some(frame) = self.frames.get_mut(&id) {
+            frame.loading = on.then_some(now);
+        }
+        if !on && id == self.main {
+            self.loaded = true;
+            self.parsed = true;
+            self.pending = None;
+        }
+    }
+
+    pub(crate) fn moved_within(&mut self, id: &str, url: String) {
+        let now = self.tick();
+        let id = FrameId::new(id);
+        if let Some(frame) = self.frames.get_mut(&id) {
+            frame.url = url;
+        }
+        if id == self.main {
+            self.moved = now;
+        }
+    }
+
+    pub(crate) fn world_created(&mut self, context: &wire::ContextDescription, session: &Session) {
+        self.tick();
+        self.worlds.insert(
+            FrameId::new(context.aux_data.frame_id.as_str()),
+            World {
+                session: session.clone(),
+                unique: context.unique_id.as_str().into(),
+                number: context.id,
+            },
+        );
+    }
+
+    pub(crate) fn worlds_gone(&mut self, session: &Session, unique: Option<&str>) {
+        self.tick();
+        self.worlds.retain(|_, w| {
+            w.session.id() != session.id() || unique.is_some_and(|unique| *w.unique != *unique)
+        });
+    }
+
+    pub(crate) fn request_began(&mut self, session: &str, event: wire::RequestWillBeSent) {
+        let since = self.tick();
+        let kind = RequestKind::of(event.r#type.as_deref());
+        self.requests.insert(
+            (session.to_owned(), event.request_id),
+            Request { kind, since, document: event.loader_id },
+        );
+    }
+
+    pub(crate) fn request_ended(&mut self, session: &str, request: String) {
+        self.tick();
+        let ended = self.requests.remove(&(session.to_owned(), request));
+        if ended.is_some_and(|r| r.kind == RequestKind::Data) {
+            self.fetched += 1;
+        }
+    }
+
+    /// A frame's process or session is gone.
+    pub(crate) fn session_gone(&mut self, session: &str) {
+        self.tick();
+        self.requests.retain(|(s, _), _| s != session);
+        self.worlds.retain(|_, w| w.session.id() != Some(session));
+        let gone: Vec<FrameId> = self
+            .frames
+            .values()
+            .filter(|f| f.session.id() == Some(session) && f.id != self.main)
+            .map(|f| f.id.clone())
+            .collect();
+        for frame in gone {
+            self.remove_children(&frame);
+            self.frames.remove(&frame);
+        }
+        if self.dialog.as_ref().is_some_and(|(_, s)| s.id() == Some(session)) {
+            self.dialog = None;
+        }
+    }
+
+    pub(crate) fn renderer_crashed(&mut self, session: &Session) {
+        self.tick();
+        self.worlds.retain(|_, w| w.session.id() != session.id());
+        self.requests.retain(|(s, _), _| Some(s.as_str()) != session.id());
+        let main = self.main_frame().is_some_and(|f| f.session.id() == session.id());
+        if main {
+            self.crashed = true;
+            self.dialog = None;
+            self.pending = None;
+        }
+    }
+
+    /// Requests of these kinds that began after `since`.
+    pub(crate) fn running(&self, since: Mark, kinds: &[RequestKind]) -> usize {
+        self.requests.values().filter(|r| r.since > since && kinds.contains(&r.kind)).count()
+    }
+
+    pub(crate) fn owner(&self, frame: &FrameId) -> Option<NodeNumber> {
+        let frame = self.frames.get(frame)?;
+        let parent = self.frames.get(frame.parent.as_ref()?)?;
+        match &frame.owner {
+            Some((document, number)) if parent.document.as_ref() == Some(document) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn tell_refused(&mut self, what: String) {
+        let now = self.tick();
+        self.refused.push((now, what));
+        trim(&mut self.refused);
+    }
+
+    pub(crate) fn tell_opened(&mut self, tab: TabId) {
+        let now = self.tick();
+        self.opened.push((now, tab));
+        trim(&mut self.opened);
+    }
+
+    pub(crate) fn tell_download(&mut self, guid: &str, download: Download) {
+        let now = self.tick();
+        match self.downloads.iter_mut().find(|(_, known, _)| known == guid) {
+            Some((_, _, known)) => *known = download,
+            None => self.downloads.push((now, guid.to_owned(), download)),
+        }
+        trim(&mut self.downloads);
+    }
+}
+
+fn trim<T>(list: &mut Vec<T>) {
+    if list.len() > KEPT {
+        list.drain(..list.len() - KEPT);
+    }
+}

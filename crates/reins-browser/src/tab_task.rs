@@ -1,0 +1,308 @@
+//! The task of a tab: one event after the other into the state, and what has to be done at once.
+
+use crate::arm::arm_child;
+use crate::containment::TopLevel;
+use crate::event::BrowserEvent;
+use crate::owners;
+use crate::protocol::page as wire;
+use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
+use crate::report::{BINDING, Said};
+use crate::tab::{ARMING, Tab};
+use crate::tab_info::{Dialog, DialogKind};
+use crate::tab_state::{FileChooser, TabState};
+use reins_cdp::{Event, EventError, Events, Session};
+use reins_core::{FrameId, Origin};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The events a tab lives by, its frames' and workers' included.
+pub(crate) const METHODS: &[&str] = &[
+    AttachedToTarget::METHOD,
+    DetachedFromTarget::METHOD,
+    wire::FrameAttached::METHOD,
+    wire::FrameDetached::METHOD,
+    wire::FrameNavigated::METHOD,
+    wire::NavigatedWithin::METHOD,
+    wire::StartedNavigating::METHOD,
+    wire::ScheduledNavigation::METHOD,
+    wire::ClearedNavigation::METHOD,
+    wire::StartedLoading::METHOD,
+    wire::StoppedLoading::METHOD,
+    PARSED,
+    LOADED,
+    wire::DialogOpening::METHOD,
+    wire::DialogClosed::METHOD,
+    wire::FileChooserOpened::METHOD,
+    wire::WindowOpen::METHOD,
+    wire::ContextCreated::METHOD,
+    wire::ContextDestroyed::METHOD,
+    wire::ContextsCleared::METHOD,
+    wire::BindingCalled::METHOD,
+    wire::RequestWillBeSent::METHOD,
+    wire::LoadingFinished::METHOD,
+    wire::LoadingFailed::METHOD,
+    wire::RequestPaused::METHOD,
+    wire::TargetCrashed::METHOD,
+];
+
+const PARSED: &str = "Page.domContentEventFired";
+const LOADED: &str = "Page.loadEventFired";
+
+/// Runs until the tab's session ends.
+pub(crate) async fn run(tab: Arc<Tab>, mut events: Events) {
+    let mut children = Children::new(&tab);
+    while let Some(event) = events.next().await {
+        children.take(&event);
+        // What is here already is one change for those who wait.
+        while let Some(event) = events.try_next() {
+            children.take(&event);
+        }
+        tab.changed();
+    }
+    {
+        let mut state = tab.state();
+        state.closed = true;
+        state.tick();
+    }
+    tab.changed();
+}
+
+/// Sessions of a tab, by their id on the wire.
+struct Children<'a> {
+    tab: &'a Arc<Tab>,
+    sessions: HashMap<String, Session>,
+}
+
+impl<'a> Children<'a> {
+    fn new(tab: &'a Arc<Tab>) -> Self {
+        let own = tab.session.id().unwrap_or_default().to_owned();
+        Self { tab, sessions: HashMap::from([(own, tab.session.clone())]) }
+    }
+
+    fn take(&mut self, event: &Event) {
+        let Some(session) = event.session().and_then(|id| self.sessions.get(id)).cloned() else {
+            return;
+        };
+        if let Err(error) = self.apply(event, &session) {
+            tracing::warn!(%error, "an event was skipped");
+        }
+    }
+
+    fn apply(&mut self, event: &Event, session: &Session) -> Result<(), EventError> {
+        let tab = self.tab;
+        match event.method() {
+            AttachedToTarget::METHOD => self.attached(event.parse()?),
+            DetachedFromTarget::METHOD => {
+                let gone: DetachedFromTarget = event.parse()?;
+                self.sessions.remove(&gone.session_id);
+                tab.state().session_gone(&gone.session_id);
+            }
+            wire::FrameNavigated::METHOD => {
+                let navigated: wire::FrameNavigated = event.parse()?;
+                let kind: NavigationKind = event.parse()?;
+                let mut state = tab.state();
+                state.frame_navigated(&navigated.frame, session);
+                if kind.r#type == "BackForwardCacheRestore" {
+                    state.restored(&FrameId::new(navigated.frame.id.as_str()));
+                }
+            }
+            wire::ContextCreated::METHOD => {
+                let created: wire::ContextCreated = event.parse()?;
+                if created.context.name == reins_page::WORLD {
+                    let frame = FrameId::new(created.context.aux_data.frame_id.as_str());
+                    tab.state().world_created(&created.context, session);
+                    owners::prefetch(tab, &frame);
+                }
+            }
+            wire::BindingCalled::METHOD => self.said(event, session)?,
+            wire::DialogOpening::METHOD => self.dialog(event.parse()?, session),
+            wire::RequestPaused::METHOD => self.judge(event.parse()?, session),
+            wire::TargetCrashed::METHOD => {
+                tab.state().renderer_crashed(session);
+                if session.id() == tab.session.id() {
+                    tab.emit(BrowserEvent::TabCrashed { tab: tab.id.clone() });
+                }
+            }
+            wire::DialogClosed::METHOD => {
+                tab.state().dialog = None;
+                tab.emit(BrowserEvent::DialogClosed { tab: tab.id.clone() });
+            }
+            _ => note(&mut tab.state(), event, session, tab)?,
+        }
+        Ok(())
+    }
+
+    fn attached(&mut self, attached: AttachedToTarget) {
+        let child = self.tab.connection.session(&attached.session_id);
+        arm_child(&child, &attached.target_info.r#type, &self.tab.containment);
+        self.sessions.insert(attached.session_id, child);
+    }
+
+    fn said(&self, event: &Event, session: &Session) -> Result<(), EventError> {
+        let called: wire::BindingCalled = event.parse()?;
+        let Ok(said) = serde_json::from_str::<Said>(&called.payload) else { return Ok(()) };
+        if called.name != BINDING {
+            return Ok(());
+        }
+        let called: CalledIn = event.parse()?;
+        let mut state = self.tab.state();
+        let frame = state
+            .worlds
+            .iter()
+            .find(|(_, w)| {
+                w.number == called.execution_context_id && w.session.id() == session.id()
+            })
+            .map(|(frame, _)| frame.clone());
+        let Some(frame) = frame else { return Ok(()) };
+        state.tick();
+        let person = state.report.note(&frame, said);
+        drop(state);
+        if let Some(kind) = person {
+            self.tab.emit(BrowserEvent::PersonInput { tab: self.tab.id.clone(), kind });
+        }
+        Ok(())
+    }
+
+    fn dialog(&self, opening: wire::DialogOpening, session: &Session) {
+        let tab = self.tab;
+        let mut state = tab.state();
+        let now = state.tick();
+        let kind = match opening.r#type.as_str() {
+            "confirm" => DialogKind::Confirm,
+            "prompt" => DialogKind::Prompt,
+            "beforeunload" => DialogKind::BeforeUnload,
+            _ => DialogKind::Alert,
+        };
+        if kind == DialogKind::BeforeUnload
+            && state.may_leave.take().is_some_and(|until| Instant::now() < until)
+        {
+            // Our own navigation: the permission is used up by this (W-622).
+            state.left = Some(now);
+            drop(state);
+            let leave = wire::HandleDialog { accept: true, ..Default::default() };
+            drop(session.post(leave, ARMING));
+            return;
+        }
+        let dialog = Dialog {
+            kind,
+            message: opening.message,
+            default: opening.default_prompt.unwrap_or_default(),
+            url: opening.url,
+        };
+        state.dialog = Some((dialog.clone(), session.clone()));
+        drop(state);
+        tab.emit(BrowserEvent::DialogOpened { tab: tab.id.clone(), dialog });
+    }
+
+    /// Holds the top level to its app. Frames inside are the app's own affair.
+    fn judge(&self, paused: wire::RequestPaused, session: &Session) {
+        let main = paused.frame_id == self.tab.id.as_str();
+        let allowed = match &self.tab.containment.top_level {
+            TopLevel::Any => true,
+            TopLevel::Only(_) if !main => true,
+            TopLevel::Only(patterns) => Origin::parse(&paused.request.url)
+                .is_ok_and(|origin| patterns.iter().any(|p| p.matches(&origin))),
+        };
+        if allowed {
+            let go = wire::ContinueRequest { request_id: &paused.request_id };
+            drop(session.post(go, ARMING));
+            return;
+        }
+        self.tab.state().tell_refused(format!(
+            "{} is outside the app this browser is pinned to",
+            paused.request.url
+        ));
+        let stop =
+            wire::FailRequest { request_id: &paused.request_id, error_reason: "BlockedByClient" };
+        drop(session.post(stop, ARMING));
+    }
+}
+
+/// Events that only change the state.
+fn note(
+    state: &mut TabState,
+    event: &Event,
+    session: &Session,
+    tab: &Tab,
+) -> Result<(), EventError> {
+    let own = session.id() == tab.session.id();
+    let id = || session.id().unwrap_or_default();
+    match event.method() {
+        wire::FrameAttached::METHOD => {
+            let e: wire::FrameAttached = event.parse()?;
+            let (frame, parent) = (FrameId::new(e.frame_id), FrameId::new(e.parent_frame_id));
+            state.frame_attached(frame, parent, session);
+        }
+        wire::FrameDetached::METHOD => {
+            let e: wire::FrameDetached = event.parse()?;
+            state.frame_detached(&FrameId::new(e.frame_id), e.reason.as_deref(), session);
+        }
+        wire::NavigatedWithin::METHOD => {
+            let e: wire::NavigatedWithin = event.parse()?;
+            state.moved_within(&e.frame_id, e.url);
+        }
+        wire::StartedNavigating::METHOD => state.started_navigating(event.parse()?),
+        wire::ScheduledNavigation::METHOD => {
+            state.scheduled(&event.parse::<wire::ScheduledNavigation>()?.frame_id, true);
+        }
+        wire::ClearedNavigation::METHOD => {
+            state.scheduled(&event.parse::<wire::ClearedNavigation>()?.frame_id, false);
+        }
+        wire::StartedLoading::METHOD => {
+            state.loading(&event.parse::<wire::StartedLoading>()?.frame_id, true);
+        }
+        wire::StoppedLoading::METHOD => {
+            state.loading(&event.parse::<wire::StoppedLoading>()?.frame_id, false);
+        }
+        PARSED if own => {
+            state.tick();
+            state.parsed = true;
+        }
+        LOADED if own => {
+            state.tick();
+            state.loaded = true;
+        }
+        wire::FileChooserOpened::METHOD => {
+            let e: wire::FileChooserOpened = event.parse()?;
+            let since = state.tick();
+            state.chooser = Some(FileChooser {
+                session: session.clone(),
+                node: e.backend_node_id,
+                several: e.mode == "selectMultiple",
+                since,
+            });
+        }
+        wire::WindowOpen::METHOD => {
+            state.window_asked = Some(event.parse::<wire::WindowOpen>()?.url);
+        }
+        wire::ContextDestroyed::METHOD => {
+            let e: wire::ContextDestroyed = event.parse()?;
+            state.worlds_gone(session, Some(&e.execution_context_unique_id));
+        }
+        wire::ContextsCleared::METHOD => state.worlds_gone(session, None),
+        wire::RequestWillBeSent::METHOD => state.request_began(id(), event.parse()?),
+        wire::LoadingFinished::METHOD => {
+            state.request_ended(id(), event.parse::<wire::LoadingFinished>()?.request_id);
+        }
+        wire::LoadingFailed::METHOD => {
+            state.request_ended(id(), event.parse::<wire::LoadingFailed>()?.request_id);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// `type` of `Page.frameNavigated`, which older browsers leave out.
+#[derive(serde::Deserialize)]
+struct NavigationKind {
+    #[serde(default)]
+    r#type: String,
+}
+
+/// The world a binding was called in.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CalledIn {
+    execution_context_id: i64,
+}
