@@ -8,6 +8,7 @@
 //! screencast coalesce, since a newer frame makes the older one worthless.
 
 use crate::error::CloseReason;
+use crate::names::ScreencastFrame;
 use crate::router::Handle;
 use bytes::Bytes;
 use serde::Deserialize;
@@ -24,7 +25,7 @@ pub const QUEUE_BYTES: usize = 32 * 1024 * 1024;
 const EVENT_OVERHEAD: usize = 160;
 
 /// The only event of which a newer one replaces an older one that nobody has read.
-const COALESCED: &str = "Page.screencastFrame";
+const COALESCED: &str = ScreencastFrame::METHOD;
 
 pub(crate) struct Body {
     pub(crate) method: Box<str>,

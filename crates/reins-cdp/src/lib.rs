@@ -10,11 +10,14 @@
 //! - When a session is detached, its target crashes or the connection ends, the calls that waited
 //!   for it end at once.
 
+extern crate self as reins_cdp;
+
 mod connection;
 mod error;
 mod events;
 mod framing;
 mod message;
+mod names;
 mod pending;
 mod pipe;
 mod router;
@@ -27,6 +30,7 @@ pub use connection::{Connection, Session};
 pub use error::{CallError, CloseReason, ConnectError, Lost, LostCause, NotSent, NotSentCause};
 pub use events::{End, Event, EventError, Events, QUEUE_BYTES};
 pub use message::Reply;
+pub use names::NAMES;
 pub use pending::Pending;
 /// The answer of a command that says nothing more than that it was done.
 pub use serde::de::IgnoredAny as Ignored;

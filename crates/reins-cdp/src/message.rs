@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_id_is_read_from_the_head_of_a_cut_answer() {
         assert_eq!(id_of_head(br#"{"id":42,"result":{"#), Some(42));
-        assert_eq!(id_of_head(br#"{"method":"Page.x""#), None);
+        assert_eq!(id_of_head(br#"{"method":"Test.x""#), None);
         assert_eq!(id_of_head(br#"{"id":"#), None);
     }
 

@@ -5,8 +5,8 @@
 use crate::error::{CloseReason, LostCause, NotSentCause};
 use crate::events::{Body, End, Queue};
 use crate::message::{Message, id_of_head};
+use crate::names::{AttachedToTarget, DetachedFromTarget, InspectorTargetCrashed, TargetCrashed};
 use bytes::Bytes;
-use serde::Deserialize;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, oneshot, watch};
@@ -96,34 +96,6 @@ impl Drop for Handle {
     fn drop(&mut self) {
         self.router.close(CloseReason::Closed);
     }
-}
-
-/// What the router has to know of an attachment. Everything else is the subscribers' business.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AttachedParams {
-    session_id: String,
-    #[serde(default)]
-    target_info: TargetInfo,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct TargetInfo {
-    #[serde(default)]
-    target_id: Box<str>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DetachedParams {
-    session_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CrashedParams {
-    target_id: String,
 }
 
 impl Router {
@@ -275,15 +247,15 @@ impl Router {
             Some((known, _)) => known.clone(),
             None => Arc::from(s),
         });
-        if &*method == "Target.attachedToTarget" {
+        if &*method == AttachedToTarget::METHOD {
             state.attached(&key, &params);
         }
         let body = Arc::new(Body { method, session: key, params, seq: state.seq });
         state.deliver(&body);
         match &*body.method {
-            "Target.detachedFromTarget" => state.detached(&body.params),
-            "Inspector.targetCrashed" => state.crashed(&body.session),
-            "Target.targetCrashed" => state.target_crashed(&body.params),
+            DetachedFromTarget::METHOD => state.detached(&body.params),
+            InspectorTargetCrashed::METHOD => state.crashed(&body.session),
+            TargetCrashed::METHOD => state.target_crashed(&body.params),
             _ => {}
         }
     }
@@ -417,9 +389,9 @@ impl State {
     }
 
     fn attached(&mut self, parent: &SessionKey, params: &Bytes) {
-        let Ok(params) = serde_json::from_slice::<AttachedParams>(params) else { return };
+        let Ok(params) = serde_json::from_slice::<AttachedToTarget>(params) else { return };
         let id: Arc<str> = params.session_id.into();
-        let target = params.target_info.target_id;
+        let target = params.target_info.map(|t| t.target_id).unwrap_or_default();
         self.sessions.insert(id.clone(), Attached { parent: parent.clone(), target });
         let trees: Vec<_> = self
             .subscriptions
@@ -436,7 +408,7 @@ impl State {
 
     /// A session is gone, and with it those attached through it.
     fn detached(&mut self, params: &Bytes) {
-        let Ok(params) = serde_json::from_slice::<DetachedParams>(params) else { return };
+        let Ok(params) = serde_json::from_slice::<DetachedFromTarget>(params) else { return };
         let mut gone: Vec<Arc<str>> = vec![params.session_id.into()];
         while let Some(id) = gone.pop() {
             let Some((id, _)) = self.sessions.remove_entry(&id) else { continue };
@@ -471,7 +443,7 @@ impl State {
     }
 
     fn target_crashed(&mut self, params: &Bytes) {
-        let Ok(params) = serde_json::from_slice::<CrashedParams>(params) else { return };
+        let Ok(params) = serde_json::from_slice::<TargetCrashed>(params) else { return };
         let keys: Vec<_> = self
             .sessions
             .iter()

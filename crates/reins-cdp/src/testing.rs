@@ -1,4 +1,5 @@
-//! The browser's end of a connection, in memory, for tests.
+//! For tests: the browser's end of a connection in memory, a real browser on a debugging port, and
+//! the check of protocol names.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -12,9 +13,14 @@
 //! # });
 //! ```
 
+mod browser;
+mod names;
+
+pub use browser::{Chromium, chrome};
+pub use names::{check, is_known, named_in};
+
 use crate::Connection;
 use crate::framing::{Frame, Frames};
-use crate::wire::{Kind, Named};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex, split};
@@ -140,68 +146,4 @@ impl Peer {
 
     /// Closes this end, as a browser that quits does.
     pub fn close(self) {}
-}
-
-/// Compares declared names with a browser's own description of its protocol (what
-/// `/json/protocol` of a debugging port answers). Returns one line for each name it does not have.
-pub fn check(names: &[Named], description: &Value) -> Vec<String> {
-    let mut problems = Vec::new();
-    for named in names {
-        let Some(entry) = entry(named, description) else {
-            problems.push(format!("{:?} {} does not exist", named.kind, named.name));
-            continue;
-        };
-        let (fields, answer) = match named.kind {
-            Kind::Command => ("parameters", "returns"),
-            Kind::Event => ("parameters", ""),
-            Kind::Type => ("properties", ""),
-        };
-        for (list, wanted) in [(fields, named.fields), (answer, named.answer)] {
-            let has = |name: &str| {
-                entry[list].as_array().is_some_and(|all| all.iter().any(|f| f["name"] == name))
-            };
-            for field in wanted.iter().map(|f| camel_case(f)).filter(|f| !has(f)) {
-                problems.push(format!("{} has no {field} in its {list}", named.name));
-            }
-        }
-    }
-    problems
-}
-
-/// Whether a browser has a command or event of this name.
-pub fn is_known(name: &str, description: &Value) -> bool {
-    [Kind::Command, Kind::Event].iter().any(|kind| find(*kind, name, description).is_some())
-}
-
-fn entry<'a>(named: &Named, description: &'a Value) -> Option<&'a Value> {
-    find(named.kind, named.name, description)
-}
-
-fn find<'a>(kind: Kind, name: &str, description: &'a Value) -> Option<&'a Value> {
-    let (domain, name) = name.split_once('.')?;
-    let domains = description["domains"].as_array()?;
-    let domain = domains.iter().find(|d| d["domain"] == domain)?;
-    let (list, key) = match kind {
-        Kind::Command => ("commands", "name"),
-        Kind::Event => ("events", "name"),
-        Kind::Type => ("types", "id"),
-    };
-    domain[list].as_array()?.iter().find(|e| e[key] == name)
-}
-
-/// The rule serde follows for `rename_all = "camelCase"`.
-fn camel_case(field: &str) -> String {
-    let mut out = String::with_capacity(field.len());
-    let mut upper = false;
-    for c in field.trim_start_matches("r#").chars() {
-        match c {
-            '_' => upper = true,
-            c if upper => {
-                out.extend(c.to_uppercase());
-                upper = false;
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -97,7 +97,7 @@ macro_rules! protocol {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, $crate::wire::reexport::Serialize)]
         #[serde(crate = "reins_cdp::wire::reexport::serde", rename_all = "camelCase")]
-        #[allow(missing_docs, reason = "fields are the protocol's own")]
+        #[allow(missing_docs, unreachable_pub, dead_code, reason = "names are the protocol's")]
         $vis struct $Name $(<$lt>)? {
             $($(#[$fmeta])* $vis $field: $ty,)*
             $($($(#[$ometa])* #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ macro_rules! protocol {
             #[doc = concat!("What `", $method, "` answers.")]
             #[derive(Clone, Debug, $crate::wire::reexport::Deserialize)]
             #[serde(crate = "reins_cdp::wire::reexport::serde", rename_all = "camelCase")]
-            #[allow(missing_docs, reason = "fields are the protocol's own")]
+            #[allow(missing_docs, unreachable_pub, dead_code, reason = "names are the protocol's")]
             $vis struct $Answer { $($(#[$ameta])* $vis $afield: $aty),* }
         )?
         impl $(<$lt>)? $crate::wire::Command for $Name $(<$lt>)? {
@@ -137,6 +137,7 @@ macro_rules! protocol {
         });
         impl $(<$lt>)? $Name $(<$lt>)? {
             /// Domain and name.
+            #[allow(unreachable_pub, reason = "visible as the list of names is")]
             $vis const METHOD: &'static str = $method;
         }
         $crate::protocol!(@items [$vis] [$($list)*] [$($named)* $crate::wire::Named {
@@ -172,7 +173,7 @@ macro_rules! protocol {
         $(#[$meta])*
         #[derive(Clone, Debug, $crate::wire::reexport::Deserialize)]
         #[serde(crate = "reins_cdp::wire::reexport::serde", rename_all = "camelCase")]
-        #[allow(missing_docs, reason = "fields are the protocol's own")]
+        #[allow(missing_docs, unreachable_pub, dead_code, reason = "names are the protocol's")]
         $vis struct $Name $(<$lt>)? { $($(#[$fmeta])* $vis $field: $ty),* }
     };
 }

@@ -1,5 +1,7 @@
 //! How calls end, against the in-memory browser and a paused clock.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
+
 use futures_util::FutureExt;
 use proptest::prelude::*;
 use reins_cdp::testing::{Footprint, pair, pair_with};

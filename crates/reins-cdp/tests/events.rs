@@ -1,5 +1,7 @@
 //! Delivery of events, against the in-memory browser.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
+
 use futures_util::FutureExt;
 use reins_cdp::testing::{Footprint, Peer, pair};
 use reins_cdp::{CloseReason, Connection, End, Event, Events, QUEUE_BYTES};
