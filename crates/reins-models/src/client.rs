@@ -1,10 +1,11 @@
 //! A model at a provider.
 
 use crate::error::ModelError;
-use crate::event::ModelEvent;
+use crate::event::{ModelEvent, Usage};
 use crate::flow::Flow;
 use crate::limits;
 use crate::message::ChatRequest;
+use crate::price::{self, Cost};
 use crate::provider::Endpoint;
 use crate::reply::{Reply, ReplyBuilder};
 use crate::transport::{Http, Transport};
@@ -23,8 +24,11 @@ pub trait Model: Send + Sync {
     /// Sends a request.
     fn stream(&self, request: ChatRequest) -> ModelStream;
 
-    /// The model's name, for prices and for the person.
+    /// The model's name.
     fn name(&self) -> &str;
+
+    /// What an answer cost; `None` if nobody knows.
+    fn cost(&self, usage: &Usage) -> Option<Cost>;
 }
 
 /// How long to wait for what.
@@ -114,6 +118,10 @@ impl Model for ModelClient {
 
     fn name(&self) -> &str {
         &self.model
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<Cost> {
+        price::cost(&self.endpoint, &self.model, usage)
     }
 }
 

@@ -1,0 +1,349 @@
+//! A run: ask the model, carry out its calls, until it answers.
+
+use crate::conversation::Conversation;
+use crate::event::AgentEvent;
+use crate::limits;
+use crate::prompt;
+use crate::steps::{Batch, Steps};
+use crate::toolbox::{AgentTool, Opening, Toolbox};
+use futures_util::StreamExt;
+use reins_core::{RunState, TurnEvent, TurnId, TurnSummary};
+use reins_models::{
+    Caching, ChatRequest, Cost, Model, ModelError, ModelEvent, Notice, Reply, ReplyBuilder,
+    StopReason, ToolCall, ToolSpec, Usage,
+};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// How a run is carried out.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// The turn that the steps belong to.
+    pub turn: TurnId,
+    /// Calls in one run.
+    pub calls: u32,
+    /// Randomness of the model; `None` leaves it to the server.
+    pub temperature: Option<f32>,
+    /// The longest answer in tokens; `None` leaves it to the server.
+    pub max_tokens: Option<u32>,
+    /// Further instructions of the person, after our own.
+    pub instructions: Option<String>,
+}
+
+impl Default for AgentOptions {
+    fn default() -> Self {
+        Self {
+            turn: TurnId(0),
+            calls: limits::CALLS_PER_TURN,
+            temperature: None,
+            max_tokens: None,
+            instructions: None,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// The model answered, and at least one act worked if any was tried.
+    Done {
+        /// What it said.
+        answer: String,
+    },
+    /// The person stopped it.
+    Stopped,
+    /// It used up its calls. Another message goes on from here.
+    StepLimit,
+    /// It could not go on, or nothing that it tried worked.
+    Failed {
+        /// A stable code: one of the model's errors, `no_step_worked`, `going_in_circles`,
+        /// `no_answer` or `withheld`.
+        code: &'static str,
+        /// What happened and what to do next.
+        message: String,
+        /// What the model said, if it did. It may claim more than happened.
+        answer: Option<String>,
+    },
+}
+
+/// A run's end with its counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunReport {
+    /// How it ended.
+    pub end: RunEnd,
+    /// Steps, confirmations and failures.
+    pub summary: TurnSummary,
+    /// Requests to the model.
+    pub requests: u32,
+    /// What they used.
+    pub usage: Usage,
+    /// What they cost, if every price is known.
+    pub cost: Option<Cost>,
+}
+
+/// An agent with its conversation. Further runs continue it.
+pub struct Agent<T> {
+    model: Arc<dyn Model>,
+    toolbox: T,
+    tools: Vec<AgentTool>,
+    options: AgentOptions,
+    conversation: Conversation,
+    requests: u32,
+}
+
+/// Sends events; nobody listening is no error.
+#[derive(Clone, Copy)]
+pub(crate) struct Watcher<'a>(&'a mpsc::Sender<AgentEvent>);
+
+impl Watcher<'_> {
+    pub(crate) async fn tell(&self, event: AgentEvent) {
+        // The receiver may be gone; the run goes on all the same.
+        let _ = self.0.send(event).await;
+    }
+}
+
+/// Why the model gave no answer.
+enum NoReply {
+    Stopped,
+    Failed(ModelError),
+}
+
+impl<T: Toolbox> Agent<T> {
+    /// An agent with an empty conversation.
+    pub fn new(model: Arc<dyn Model>, toolbox: T, options: AgentOptions) -> Self {
+        let tools = toolbox.tools();
+        Self { model, toolbox, tools, options, conversation: Conversation::default(), requests: 0 }
+    }
+
+    /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
+    pub async fn run(
+        &mut self,
+        task: &str,
+        opening: &Opening,
+        events: &mpsc::Sender<AgentEvent>,
+        cancel: &CancellationToken,
+    ) -> RunReport {
+        let watcher = Watcher(events);
+        let turn = self.options.turn;
+        let state = |state| AgentEvent::Turn(TurnEvent::State { turn, state });
+        watcher.tell(state(RunState::Working)).await;
+        let mut bill = Bill { cost: Some(Cost(0)), ..Bill::default() };
+        let mut steps = Steps::new(turn, self.options.calls);
+        let end = self.loop_until_end(task, opening, &mut steps, &mut bill, watcher, cancel).await;
+        let summary = steps.summary();
+        watcher.tell(AgentEvent::Turn(TurnEvent::Summary(summary))).await;
+        let last = match &end {
+            RunEnd::Done { .. } => RunState::Done,
+            RunEnd::Stopped | RunEnd::StepLimit => RunState::Stopped,
+            RunEnd::Failed { .. } => RunState::Error,
+        };
+        watcher.tell(state(last)).await;
+        RunReport { end, summary, requests: bill.requests, usage: bill.usage, cost: bill.cost }
+    }
+
+    async fn loop_until_end(
+        &mut self,
+        task: &str,
+        opening: &Opening,
+        steps: &mut Steps,
+        bill: &mut Bill,
+        watcher: Watcher<'_>,
+        cancel: &CancellationToken,
+    ) -> RunEnd {
+        let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
+        let opened = steps.open(&batch, opening).await;
+        if cancel.is_cancelled() {
+            return RunEnd::Stopped;
+        }
+        let mut first = format!("Task: {task}");
+        for line in &opened.texts {
+            first.push_str("\n\n");
+            first.push_str(line);
+        }
+        self.conversation.user(first, opened.page);
+        let (mut empty, mut doubted) = (0, false);
+        loop {
+            let reply = match self.ask(bill, watcher, cancel).await {
+                Ok(reply) => reply,
+                Err(NoReply::Stopped) => return RunEnd::Stopped,
+                Err(NoReply::Failed(error)) => {
+                    return RunEnd::Failed {
+                        code: error.code(),
+                        message: error.to_string(),
+                        answer: None,
+                    };
+                }
+            };
+            if reply.stop == Some(StopReason::Filtered) {
+                return failed("withheld", "the provider withheld the model's answer", None);
+            }
+            let (text, calls) = (reply.text, reply.calls);
+            if let Some(answer) = as_answer(&calls, &text, &self.tools) {
+                self.conversation.assistant(answer.clone(), Vec::new());
+                return steps.judge(answer);
+            }
+            self.conversation.assistant(text.clone(), calls.clone());
+            if calls.is_empty() {
+                let cut_off = reply.stop == Some(StopReason::Length);
+                if text.trim().is_empty() || (cut_off && empty < limits::EMPTY_ANSWERS) {
+                    empty += 1;
+                    if empty > limits::EMPTY_ANSWERS {
+                        return failed("no_answer", "the model gave no answer", None);
+                    }
+                    self.conversation
+                        .user(if cut_off { prompt::CUT_OFF } else { prompt::EMPTY }, None);
+                    continue;
+                }
+                if let (false, Some((step, result))) = (doubted, steps.last_problem()) {
+                    doubted = true;
+                    self.conversation.user(prompt::not_done(step, result), None);
+                    watcher.tell(AgentEvent::TextVoid).await;
+                    continue;
+                }
+                return steps.judge(text);
+            }
+            empty = 0;
+            let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
+            if let Some(end) = steps.carry_out(&batch, &calls, &mut self.conversation).await {
+                return end;
+            }
+        }
+    }
+
+    /// One answer of the model. A conversation that is too long is shortened once.
+    async fn ask(
+        &mut self,
+        bill: &mut Bill,
+        watcher: Watcher<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, NoReply> {
+        loop {
+            match self.ask_once(bill, watcher, cancel).await {
+                Err(NoReply::Failed(error @ ModelError::ContextTooLong { .. })) => {
+                    if !self.conversation.shrink() {
+                        return Err(NoReply::Failed(error));
+                    }
+                    let remark =
+                        "the conversation was too long for the model; older parts are left out";
+                    watcher.tell(AgentEvent::Notice(remark.to_owned())).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn ask_once(
+        &mut self,
+        bill: &mut Bill,
+        watcher: Watcher<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, NoReply> {
+        self.requests += 1;
+        bill.requests += 1;
+        let mut stream = self.model.stream(self.request());
+        let mut builder = ReplyBuilder::default();
+        loop {
+            let item = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(NoReply::Stopped),
+                item = stream.next() => item,
+            };
+            let event = match item {
+                None => break,
+                Some(Err(error)) => return Err(NoReply::Failed(error)),
+                Some(Ok(event)) => event,
+            };
+            builder.push(&event);
+            match event {
+                ModelEvent::Text(text) => watcher.tell(AgentEvent::Text(text)).await,
+                ModelEvent::Reasoning(text) => watcher.tell(AgentEvent::Reasoning(text)).await,
+                ModelEvent::Notice(notice) => {
+                    if notice == Notice::Restarted {
+                        watcher.tell(AgentEvent::TextVoid).await;
+                    }
+                    watcher.tell(AgentEvent::Notice(notice.sentence())).await;
+                }
+                ModelEvent::Usage(last) => {
+                    bill.add(last, self.model.cost(&last));
+                    let (total, cost) = (bill.usage, bill.cost);
+                    watcher.tell(AgentEvent::Usage { last, total, cost }).await;
+                }
+                ModelEvent::Call { .. } | ModelEvent::Stop(_) => {}
+            }
+        }
+        Ok(builder.finish(&format!("call_{}", self.requests)))
+    }
+
+    fn request(&self) -> ChatRequest {
+        let mut system = prompt::SYSTEM.to_owned();
+        if let Some(more) = &self.options.instructions {
+            system.push_str("\n\n");
+            system.push_str(more);
+        }
+        let tool = |tool: &AgentTool| ToolSpec {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            schema: tool.schema.clone(),
+        };
+        ChatRequest {
+            system,
+            messages: self.conversation.messages(),
+            tools: self.tools.iter().map(tool).collect(),
+            temperature: self.options.temperature,
+            max_tokens: self.options.max_tokens,
+            caching: Caching::Conversation,
+        }
+    }
+}
+
+/// What a run's requests used and cost.
+#[derive(Debug, Default)]
+struct Bill {
+    requests: u32,
+    usage: Usage,
+    cost: Option<Cost>,
+}
+
+impl Bill {
+    fn add(&mut self, usage: Usage, cost: Option<Cost>) {
+        self.usage += usage;
+        self.cost = match (self.cost, cost) {
+            (Some(mut all), Some(cost)) => {
+                all += cost;
+                Some(all)
+            }
+            _ => None,
+        };
+    }
+}
+
+pub(crate) fn failed(code: &'static str, message: &str, answer: Option<String>) -> RunEnd {
+    RunEnd::Failed { code, message: message.to_owned(), answer }
+}
+
+/// Some models end by calling a tool that they made up for it.
+fn as_answer(calls: &[ToolCall], text: &str, tools: &[AgentTool]) -> Option<String> {
+    const ENDS: [&str; 8] = [
+        "done",
+        "finish",
+        "answer",
+        "final_answer",
+        "complete",
+        "end",
+        "terminate",
+        "task_complete",
+    ];
+    let [call] = calls else {
+        return None;
+    };
+    if !ENDS.contains(&call.name.as_str()) || tools.iter().any(|tool| tool.name == call.name) {
+        return None;
+    }
+    let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let said = ["answer", "text", "summary", "message", "result", "reason"]
+        .iter()
+        .find_map(|key| arguments[*key].as_str());
+    let answer = said.unwrap_or(text).trim();
+    Some(if answer.is_empty() { "Done.".to_owned() } else { answer.to_owned() })
+}
