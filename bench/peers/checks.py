@@ -307,7 +307,7 @@ def busy(t, out):
     time.sleep(0.5)
     sn = t.op("snapshot", timeout=75)
     note = "snapshot %s after %.1f s" % ("HANGS" if sn.hang else "error (%s)" % first(sn.text, 90) if sn.err else "answers", sn.s)
-    told = re.search(r"busy|not (respond|answer)|unresponsive|blocked", sn.text)
+    told = re.search(r"page_busy|is busy|not (respond|answer)|unresponsive", sn.text)
     out["beyond the peers: busy page answers within 10 s and says why"] = {"ok": not sn.hang and sn.s < 10 and bool(told), "note": note + (", says why" if told else ", does not say why")}
     t.hit("later_end", max(1, 36 - (time.time() - t0)))
     time.sleep(0.5)
