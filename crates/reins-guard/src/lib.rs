@@ -18,6 +18,7 @@ mod facts;
 mod host;
 mod keys;
 mod level;
+mod lexicon;
 mod obligations;
 mod plain;
 mod reason;
