@@ -125,3 +125,28 @@ fn figures_in_the_readme_are_those_of_the_last_measurement() {
         &findings,
     );
 }
+
+/// Every stable code that a person or a model may meet is explained.
+#[test]
+fn every_error_code_is_explained() {
+    let guide = read("docs/troubleshooting.md");
+    let mut findings = Vec::new();
+    for file in rust_files().iter().filter(|f| f.path.contains("/src/")) {
+        let name = file.path.rsplit('/').next().unwrap_or("");
+        if !["error.rs", "refuse.rs", "outcome.rs"].contains(&name) {
+            continue;
+        }
+        let lines: Vec<&str> = file.code.lines().collect();
+        for string in file.strings.iter().filter(|s| is_code(&s.text)) {
+            let arm = lines.get(string.line - 1).is_some_and(|l| l.contains("=> \""));
+            if arm && !file.is_test(string.line) && !guide.contains(&format!("`{}`", string.text)) {
+                findings.push(format!("{}:{}: {}", file.path, string.line, string.text));
+            }
+        }
+    }
+    assert_none("docs/troubleshooting.md does not say what to do about these:", &findings);
+}
+
+fn is_code(text: &str) -> bool {
+    text.len() > 2 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
