@@ -1,4 +1,36 @@
 //! What a page says: captured facts to snapshot lines, refs, deltas and page text.
+//!
+//! The page script ([`SCRIPT`]) only collects facts, in the order that matters and within a budget.
+//! Everything that needs judgement is computed here, purely: roles, names, states, what counts as
+//! hidden, how lines look. Nothing here knows the browser's protocol or does any I/O.
+
+mod address;
+mod capture;
+mod control;
+mod error;
+mod hidden;
+mod keys;
+mod line;
+mod name;
+mod outline;
+mod record;
+mod registry;
+mod role;
+mod snapshot;
+mod state;
+mod table;
+mod tokens;
+mod tree;
+mod untrusted;
+mod wire;
+
+pub use capture::{CaptureOptions, FrameCapture, FrameMeta, View, parse_capture};
+pub use error::PageError;
+pub use record::record;
+pub use registry::{PublishOptions, PublishedElement, PublishedSnapshot, RefRegistry};
+pub use snapshot::{FrameNote, FrameTrouble, PrivateSnapshot, assemble};
+pub use tokens::estimate_tokens;
+pub use untrusted::wrap_untrusted;
 
 /// The script that reads pages. It is installed in every frame before any page script, in the
 /// isolated world [`WORLD`].

@@ -61,6 +61,7 @@ export function capture(options: CaptureOptions = {}): string {
       Math.round(scrollY),
       scroller?.scrollWidth ?? 0,
       scroller?.scrollHeight ?? 0,
+      root && getComputedStyle(root).direction === "rtl" ? 1 : 0,
     ],
     focus: active ? knownNumber(active) : 0,
     total: walk.short ? elementsByTag(document, "*").length : walk.visited,

@@ -1,6 +1,6 @@
 // Raw facts of one element: attributes that matter, live values, references. No judgement here.
 
-import { hrefOf } from "./forms";
+import { activationOf, hrefOf, submits } from "./forms";
 import { attributeOf, byId, getter, hasAttribute, matchesSelector, rootOf } from "./nodes";
 import { KEY_INDEX, Flag, key } from "./facts";
 import type { LabelIndex } from "./labels";
@@ -26,6 +26,7 @@ const LABELS = key("=labels");
 const BEFORE = key("=before");
 const AFTER = key("=after");
 const SECRET = key("=secret");
+const SUBMISSION = key("=submission");
 const FILES = key("=files");
 
 const REFERENCES = new Set(
@@ -127,6 +128,11 @@ export function facts(
   }
   if (CAN_BE_DISABLED.has(tag) || tag.includes("-")) {
     if (matchesSelector(el, ":disabled")) flags |= Flag.Disabled;
+  }
+  if ((tag === "button" || tag === "input") && submits(el)) {
+    flags |= Flag.Submits;
+    out.push(SUBMISSION, JSON.stringify(activationOf(el).submission).toWellFormed());
+    count++;
   }
   if (LABELABLE.has(tag)) {
     const labels = context.labels.of(el);

@@ -29,7 +29,7 @@ export const KEYS = [
   "aria-errormessage", "aria-controls", "aria-keyshortcuts", "aria-braillelabel",
   "aria-brailleroledescription", "xlink:href", "draggable", "maxlength",
   // Facts that are no attributes.
-  "=value", "=labels", "=before", "=after", "=secret", "=files", "=internals", "=more",
+  "=value", "=labels", "=before", "=after", "=secret", "=files", "=internals", "=more", "=submission",
 ] as const;
 
 export type Key = (typeof KEYS)[number];
@@ -90,4 +90,6 @@ export const enum Flag {
   Host = 262144,
   /** It scrolls: content goes on beyond its box. */
   Scrolls = 524288,
+  /** A click on it submits a form. */
+  Submits = 1048576,
 }

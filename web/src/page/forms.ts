@@ -97,6 +97,12 @@ function asSubmitter(el: Element): Submitter | null {
   return null;
 }
 
+/** Whether a click on the control submits a form. */
+export function submits(el: Element): boolean {
+  const submitter = asSubmitter(el);
+  return submitter !== null && formOf(submitter) !== null;
+}
+
 function formOf(el: Element): HTMLFormElement | null {
   if (el instanceof HTMLInputElement) return inputFormOf(el);
   if (el instanceof HTMLButtonElement) return buttonFormOf(el);

@@ -298,7 +298,7 @@ export class Walk implements Context {
     }
     const countAt = out.push(0) - 1;
     let count = 0;
-    if (names.length > 0 || tag.length > 4) {
+    if (names.length > 0 || tag.length > 4 || tag.includes("-")) {
       const found = facts(el, tag, names, this, out);
       count = found.count;
       flags |= found.flags;
@@ -553,7 +553,7 @@ function siblings(from: Node | null): Node[] {
 }
 
 function isTransparent(color: string): boolean {
-  return color.endsWith(", 0)") || color.endsWith("/ 0)") || color === "transparent";
+  return (color.startsWith("rgba") && color.endsWith(", 0)")) || color.endsWith("/ 0)");
 }
 
 /**
