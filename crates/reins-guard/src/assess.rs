@@ -4,8 +4,8 @@ use crate::facts::{DialogKind, Facts};
 use crate::keys::{KeyEffect, key_effect};
 use crate::words::{address_risk, caption_risk};
 use reins_core::{
-    Action, DocumentOrigin, FormMethod, Gesture, HistoryStep, Link, MouseButton, Origin,
-    Sensitivity, Submission, TargetRecord,
+    Action, DocumentOrigin, FormMethod, Gesture, Link, MouseButton, Origin, Sensitivity,
+    Submission, TargetRecord,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -183,7 +183,9 @@ pub(crate) fn assess<'a>(action: &'a Action, facts: &'a Facts<'a>) -> Assessment
         | Action::Scroll { .. }
         | Action::Pointer { gesture: Gesture::Hover, .. } => Assessment::new(Effect::Look),
         Action::Navigate { url, .. } | Action::OpenTab { url: Some(url) } => {
-            Assessment::new(Effect::Open).leads(url, Way::Address).risks(address_risk(url))
+            let step = Assessment::new(Effect::Open).leads(url, Way::Address);
+            // An address that the person gave is what they want opened.
+            if facts.turn.given(url) { step } else { step.risks(address_risk(url)) }
         }
         Action::History { destination, .. } => {
             let step = Assessment::new(Effect::Open).risk(RiskKind::History);
@@ -382,13 +384,5 @@ fn secret(target: &TargetRecord) -> Option<RiskKind> {
             Some(RiskKind::SensitiveField)
         }
         Sensitivity::File => Some(RiskKind::Upload),
-    }
-}
-
-/// What a history step is called on a card.
-pub(crate) fn history_word(step: HistoryStep) -> &'static str {
-    match step {
-        HistoryStep::Back => "back",
-        HistoryStep::Forward => "forward",
     }
 }

@@ -2,7 +2,7 @@
 //! and again at dispatch.
 
 use crate::assess::{Assessment, Destination, Way, is_void_address, sends};
-use crate::facts::{Downloads, Facts, Policy, TurnFacts};
+use crate::facts::{Downloads, Facts, Policy};
 use crate::refuse::{RefusalCode, quoted};
 use reins_core::{
     Action, DocumentOrigin, Gesture, Origin, OriginError, Refusal, TargetRecord, web_url,
@@ -231,12 +231,4 @@ fn download(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Result
         "this would download a file, and downloads are refused in this session",
         "Read the content in the page instead, or ask the person to download it.",
     ))
-}
-
-impl TurnFacts {
-    /// Whether an address is exactly one that the person gave or that the model was shown.
-    pub(crate) fn knows(&self, url: &str) -> bool {
-        let exact = |url: &str| self.approved_urls.contains(url) || self.seen_links.contains(url);
-        exact(url) || web_url(url).is_ok_and(|parsed| exact(parsed.as_str()))
-    }
 }

@@ -1,7 +1,7 @@
 //! The critic's question, built so that no page text can reach it (R-186…R-190).
 
 use crate::approve::{ApprovedAction, Basis};
-use crate::assess::{Assessment, RiskKind, Way};
+use crate::assess::{Assessment, Way};
 use crate::block::in_frame;
 use crate::card::PendingCard;
 use crate::decide::Prepared;
@@ -232,6 +232,6 @@ impl PendingCheck {
             }
             Err(error) => error.to_string(),
         };
-        Err(self.prepared.ask(RiskKind::Critic, Some(note)))
+        Err(self.prepared.held(&note))
     }
 }

@@ -3,15 +3,19 @@
 use crate::approve::{ApprovedAction, Basis};
 use crate::assess::{Assessment, Effect, RiskKind, Way, assess};
 use crate::block::block;
-use crate::card::{Card, CardKind, Grants, PendingCard};
+use crate::card::{CardKind, Grants, PendingCard};
 use crate::critic::{CriticQuestion, PendingCheck};
 use crate::facts::{CriticState, Facts, Moment, Policy};
-use crate::host::same_site;
+use crate::host::{names, same_door, same_site};
 use crate::level::Level;
 use crate::obligations::{Obligations, obligations};
-use crate::reason::{Wording, card};
+use crate::reason::{Question, Wording};
 use crate::rules::SiteRules;
 use reins_core::{Action, DocumentOrigin, Origin, Refusal, Rule};
+
+/// Why every step asks at level careful without a provider.
+const NO_CRITIC: &str =
+    "level careful asks about every step, because no fast model is set up for the safety check";
 
 /// What the guard says of one action.
 #[derive(Debug)]
@@ -43,21 +47,30 @@ impl Prepared {
         ApprovedAction::new(self.action, basis, self.obligations, self.moment)
     }
 
-    pub(crate) fn ask(self, risk: RiskKind, note: Option<String>) -> PendingCard {
-        self.card(CardKind::Confirm, risk, note, None, Grants::default())
+    /// The card for a step that the critic held.
+    pub(crate) fn held(self, reason: &str) -> PendingCard {
+        self.ask(
+            CardKind::Confirm,
+            RiskKind::Critic,
+            Extra { held: Some(reason), ..Extra::default() },
+        )
     }
 
-    fn card(
-        self,
-        kind: CardKind,
-        risk: RiskKind,
-        note: Option<String>,
-        always_offer: Option<Origin>,
-        grants: Grants,
-    ) -> PendingCard {
-        let card: Card = card(&self.wording, kind, risk, note.as_deref(), always_offer, &grants);
+    fn ask(self, kind: CardKind, risk: RiskKind, extra: Extra<'_>) -> PendingCard {
+        let Extra { held, aside, always_offer, grants } = extra;
+        let card =
+            self.wording.card(Question { kind, risk, held, aside, always_offer, grants: &grants });
         PendingCard::new(self, card, grants)
     }
+}
+
+/// What only some cards have.
+#[derive(Default)]
+struct Extra<'a> {
+    held: Option<&'a str>,
+    aside: Option<&'a str>,
+    always_offer: Option<Origin>,
+    grants: Grants,
 }
 
 /// Decides about one action. Takes it, so that what is approved is what was judged.
@@ -67,8 +80,8 @@ pub fn evaluate(action: Action, facts: &Facts<'_>) -> Decision {
         return Decision::Block(refusal);
     }
     let verdict = verdict(&step, facts);
-    let offer = match &verdict {
-        Verdict::Confirm(_) | Verdict::Site(_) => always_offer(&action, &step, facts),
+    let always_offer = match &verdict {
+        Verdict::Site(_) => always_offer(&action, &step, facts),
         _ => None,
     };
     let question = CriticQuestion::new("", &action, &step);
@@ -83,25 +96,19 @@ pub fn evaluate(action: Action, facts: &Facts<'_>) -> Decision {
         Verdict::Check => Decision::Check(PendingCheck { prepared, question }),
         Verdict::Plan(risk, planned) => {
             let grants = Grants { planned, plan_allowed: true, ..Grants::default() };
-            Decision::Plan(prepared.card(CardKind::Plan, risk, None, None, grants))
+            Decision::Plan(prepared.ask(CardKind::Plan, risk, Extra { grants, ..Extra::default() }))
         }
         Verdict::Confirm(risk) => {
-            Decision::Confirm(prepared.card(CardKind::Confirm, risk, None, None, Grants::default()))
+            Decision::Confirm(prepared.ask(CardKind::Confirm, risk, Extra::default()))
         }
-        Verdict::Site(asked) => {
-            let risk = asked.risk;
-            let grants = Grants { asked: asked.origins, ..Grants::default() };
-            Decision::Confirm(prepared.card(CardKind::Confirm, risk, None, offer, grants))
+        Verdict::Site(Unnamed { risk, origins }) => {
+            let grants = Grants { asked: origins, ..Grants::default() };
+            let extra = Extra { always_offer, grants, ..Extra::default() };
+            Decision::Confirm(prepared.ask(CardKind::Confirm, risk, extra))
         }
         Verdict::NoCritic(risk) => {
-            let note = "no direct model provider is set up for the safety check of level careful, so every step asks";
-            Decision::Confirm(prepared.card(
-                CardKind::Confirm,
-                risk,
-                Some(note.to_owned()),
-                None,
-                Grants::default(),
-            ))
+            let extra = Extra { aside: Some(NO_CRITIC), ..Extra::default() };
+            Decision::Confirm(prepared.ask(CardKind::Confirm, risk, extra))
         }
     }
 }
@@ -144,7 +151,7 @@ fn verdict(step: &Assessment<'_>, facts: &Facts<'_>) -> Verdict {
             (None, None) => Verdict::Allow(Basis::NamedSite),
         },
         Level::Careful if facts.critic == CriticState::Missing => {
-            Verdict::NoCritic(risk.unwrap_or(RiskKind::Critic))
+            Verdict::NoCritic(risk.unwrap_or(RiskKind::Change))
         }
         Level::Careful if !facts.turn.plan_allowed => {
             Verdict::Plan(risk.unwrap_or(RiskKind::Change), nameable(step))
@@ -207,14 +214,10 @@ fn is_named(document: &DocumentOrigin, facts: &Facts<'_>) -> bool {
 }
 
 fn is_named_origin(origin: &Origin, facts: &Facts<'_>) -> bool {
-    facts.turn.named.contains(origin)
+    facts.turn.named.iter().any(|named| names(named, origin))
         || facts.turn.planned.contains(origin)
         || facts.rules.always(origin)
-        || facts
-            .turn
-            .asked
-            .iter()
-            .any(|asked| asked.port() == origin.port() && same_site(asked, origin))
+        || facts.turn.asked.iter().any(|asked| same_site(asked, origin) && same_door(asked, origin))
 }
 
 /// The site that a card may offer to always allow: the one whose rule alone would let the step

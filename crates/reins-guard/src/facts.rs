@@ -2,7 +2,9 @@
 
 use crate::level::Level;
 use crate::rules::SiteRules;
-use reins_core::{DocumentOrigin, Link, Origin, OriginPattern, StepId, Submission, TurnId};
+use reins_core::{
+    DocumentOrigin, Link, Origin, OriginPattern, StepId, Submission, TurnId, web_url,
+};
 use std::collections::BTreeSet;
 
 /// What can be lost in a session.
@@ -52,10 +54,42 @@ pub struct TurnFacts {
     pub plan_allowed: bool,
     /// Origins that the person agreed to on a card that asked for nothing else, in this session.
     pub asked: BTreeSet<Origin>,
-    /// Exact addresses that the person gave.
+    /// Exact addresses that the person gave, as the URL parser prints them.
     pub approved_urls: BTreeSet<String>,
-    /// Exact addresses of links that were published to the model in this turn.
+    /// Exact addresses of links that were published to the model in this turn, as the URL
+    /// parser prints them.
     pub seen_links: BTreeSet<String>,
+}
+
+impl TurnFacts {
+    /// Takes in an address that the person gave: exactly this address may be opened, and its
+    /// origin is named. Anything but an http(s) address changes nothing.
+    pub fn approve_url(&mut self, url: &str) {
+        if let Ok(url) = web_url(url) {
+            self.named.extend(Origin::of(&url));
+            self.approved_urls.insert(url.into());
+        }
+    }
+
+    /// Takes in the address of a link that was published to the model.
+    pub fn saw_link(&mut self, url: &str) {
+        if let Ok(url) = web_url(url) {
+            self.seen_links.insert(url.into());
+        }
+    }
+
+    /// Whether an address is exactly one that the person gave or that the model was shown
+    /// . Only what the URL parser makes equal is equal.
+    pub(crate) fn knows(&self, url: &str) -> bool {
+        let exact = |url: &str| self.approved_urls.contains(url) || self.seen_links.contains(url);
+        exact(url) || web_url(url).is_ok_and(|parsed| exact(parsed.as_str()))
+    }
+
+    /// Whether the person gave exactly this address.
+    pub(crate) fn given(&self, url: &str) -> bool {
+        self.approved_urls.contains(url)
+            || web_url(url).is_ok_and(|parsed| self.approved_urls.contains(parsed.as_str()))
+    }
 }
 
 /// The tab that an action happens in.

@@ -1,6 +1,12 @@
 //! Hosts: which belong together, and how they are shown so that none can pass for another.
 
+use crate::plain::plain_text;
 use reins_core::Origin;
+use unicode_security::MixedScript;
+use unicode_security::confusable_detection::skeleton;
+
+/// Bytes of a host on a card. Longer ones lose their beginning: the end tells whose host it is.
+const HOST_BYTES: usize = 80;
 
 /// A host without the leading `www.` and the trailing dot, for comparing what is forbidden.
 pub(crate) fn without_www(host: &str) -> &str {
@@ -11,23 +17,184 @@ pub(crate) fn without_www(host: &str) -> &str {
 /// Whether a redirect from one origin to another stays within the site: the same registrable
 /// domain, and never from https down to http.
 pub fn same_site(from: &Origin, to: &Origin) -> bool {
-    from.site() == to.site() && (from.scheme() == to.scheme() || to.scheme() == "https")
+    from.site() == to.site() && not_down(from, to)
+}
+
+/// Whether an origin that the person named also names another: itself, the same host with or
+/// without `www.`, and its https twin, since sites move their visitors between these.
+pub(crate) fn names(named: &Origin, other: &Origin) -> bool {
+    let bare =
+        |origin: &Origin| origin.host().strip_prefix("www.").unwrap_or(origin.host()).to_owned();
+    named == other || (bare(named) == bare(other) && same_door(named, other))
+}
+
+/// Whether the person's word about one origin also holds for another: the same port, or both
+/// the usual ones, and never from https down to http.
+pub(crate) fn same_door(from: &Origin, to: &Origin) -> bool {
+    not_down(from, to) && (from.port() == to.port() || (is_usual(from) && is_usual(to)))
+}
+
+fn not_down(from: &Origin, to: &Origin) -> bool {
+    from.scheme() == to.scheme() || to.scheme() == "https"
+}
+
+fn is_usual(origin: &Origin) -> bool {
+    matches!((origin.scheme(), origin.port()), ("https", 443) | ("http", 80))
 }
 
 /// A warning about a host's letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostNote {
-    /// Written in other letters; this is the readable form.
+    /// Written in other letters than plain ones; this is the readable form.
     Letters(String),
-    /// Made of letters that imitate this other host.
+    /// Looks like this other host, and is not.
     Imitates(String),
-    /// Mixes alphabets.
+    /// Mixes alphabets in one word.
     Mixed,
 }
 
-/// A host as cards show it: in its ASCII form, with the port if it is not the usual one.
-pub fn shown_host(origin: &Origin) -> String {
-    let text = origin.to_string();
-    let host = text.split_once("://").map_or(text.as_str(), |(_, host)| host);
-    if origin.scheme() == "http" { format!("http://{host}") } else { host.to_owned() }
+/// What a person should know of a host's letters. `known` are hosts that the person has to do
+/// with: a host that looks like one of them imitates it.
+pub fn host_note<'a>(
+    origin: &Origin,
+    known: impl IntoIterator<Item = &'a Origin>,
+) -> Option<HostNote> {
+    let host = without_www(origin.host());
+    let readable = readable(host);
+    let look = look(&readable);
+    for other in known {
+        let other = without_www(other.host());
+        if other != host && self::look(&self::readable(other)) == look {
+            return Some(HostNote::Imitates(other.to_owned()));
+        }
+    }
+    if readable == host {
+        return None;
+    }
+    if look.is_ascii() {
+        return Some(HostNote::Imitates(look));
+    }
+    if readable.split('.').any(|label| !label.is_single_script()) {
+        return Some(HostNote::Mixed);
+    }
+    Some(HostNote::Letters(plain_text(&readable)))
+}
+
+/// The host with its letters instead of their `xn--` form.
+fn readable(host: &str) -> String {
+    idna::domain_to_unicode(host).0
+}
+
+/// What a host looks like: one text for all that look alike.
+fn look(readable: &str) -> String {
+    let letters: String = skeleton(readable).collect();
+    // Some plain letters stand for others there, such as `rn` for `m`. One form is enough.
+    letters.to_lowercase().replace("rn", "m").replace('i', "l")
+}
+
+/// A host as cards show it: in its ASCII form, with the port if it is not the usual one, with
+/// `http://` if the connection is not protected, and with a note about misleading letters.
+pub fn shown_host<'a>(origin: &Origin, known: impl IntoIterator<Item = &'a Origin>) -> String {
+    let mut shown = String::new();
+    if origin.scheme() == "http" {
+        shown.push_str("http://");
+    }
+    shown.push_str(&shortened(origin.host()));
+    if !is_usual(origin) {
+        shown.push_str(&format!(":{}", origin.port()));
+    }
+    noted(shown, origin, known)
+}
+
+/// A host with its port, whichever it is.
+pub(crate) fn shown_host_port<'a>(
+    origin: &Origin,
+    known: impl IntoIterator<Item = &'a Origin>,
+) -> String {
+    noted(format!("{}:{}", shortened(origin.host()), origin.port()), origin, known)
+}
+
+fn noted<'a>(
+    shown: String,
+    origin: &Origin,
+    known: impl IntoIterator<Item = &'a Origin>,
+) -> String {
+    match host_note(origin, known) {
+        None => shown,
+        Some(HostNote::Letters(letters)) => format!("{shown} (in letters: {letters})"),
+        Some(HostNote::Imitates(other)) => format!("{shown} (not {other}, but looks like it)"),
+        Some(HostNote::Mixed) => format!("{shown} (mixes alphabets)"),
+    }
+}
+
+fn shortened(host: &str) -> String {
+    if host.len() <= HOST_BYTES {
+        return host.to_owned();
+    }
+    // A parsed host is ASCII.
+    format!("…{}", &host[host.len() - HOST_BYTES..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(text: &str) -> Origin {
+        Origin::parse(text).expect(text)
+    }
+
+    /// Punycode stays visible, and hosts that look like others are marked.
+    #[test]
+    fn hosts_are_shown_so_that_none_passes_for_another() {
+        let known = [origin("https://www.paypal.com"), origin("https://microsoft.com")];
+        for (host, shown) in [
+            ("https://shop.example", "shop.example"),
+            ("https://shop.example:8443", "shop.example:8443"),
+            ("http://shop.example", "http://shop.example"),
+            ("http://127.0.0.1:80", "http://127.0.0.1"),
+            ("https://bücher.example", "xn--bcher-kva.example (in letters: bücher.example)"),
+            ("https://paypal.com", "paypal.com"),
+            ("https://paypa1.com", "paypa1.com (not paypal.com, but looks like it)"),
+            ("https://rnicrosoft.com", "rnicrosoft.com (not microsoft.com, but looks like it)"),
+            ("https://аррӏе.com", "xn--80ak6aa92e.com (not apple.com, but looks like it)"),
+            ("https://раураӏ.com", "xn--80aa0aa6egw.com (not paypal.com, but looks like it)"),
+            ("https://пример.example", "xn--e1afmkfd.example (in letters: пример.example)"),
+            ("https://例え.jp", "xn--r8jz45g.jp (in letters: 例え.jp)"),
+            ("https://gооgle-ж.com", "xn--x (mixes alphabets)"),
+        ] {
+            let found = shown_host(&origin(host), &known);
+            // The exact ASCII form is the parser's business; the rest is ours.
+            let tail = |text: &str| text.split_once(' ').map(|(_, tail)| tail.to_owned());
+            assert_eq!(tail(&found), tail(shown), "{host}: {found}");
+            if !shown.starts_with("xn--") {
+                assert_eq!(found, shown);
+            }
+            assert!(found.split(' ').next().is_some_and(|host| host.is_ascii()), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_long_host_keeps_its_end() {
+        let host = format!("https://www.paypal.com.{}.evil.example", "a".repeat(60));
+        let shown = shown_host(&origin(&host), []);
+        assert!(shown.ends_with(".evil.example") && shown.starts_with('…'), "{shown}");
+        assert!(!shown.contains("paypal"), "{shown}");
+    }
+
+    /// relatives of the same site pass, and https never goes down to http.
+    #[test]
+    fn r177_redirects_are_judged_by_site() {
+        for (from, to, same) in [
+            ("https://example.com", "https://www.example.com", true),
+            ("http://example.com", "https://example.com", true),
+            ("https://example.com", "http://example.com", false),
+            ("https://a.example.co.uk", "https://b.example.co.uk", true),
+            ("https://a.co.uk", "https://b.co.uk", false),
+            ("https://one.github.io", "https://two.github.io", false),
+            ("http://127.0.0.1:1", "http://127.0.0.1:2", true),
+            ("http://127.0.0.1", "http://127.0.0.2", false),
+        ] {
+            assert_eq!(same_site(&origin(from), &origin(to)), same, "{from} to {to}");
+        }
+    }
 }

@@ -24,6 +24,7 @@ mod plain;
 mod reason;
 mod refuse;
 mod rules;
+mod title;
 mod words;
 
 pub use approve::{ApprovedAction, Basis, still_allowed};
@@ -36,7 +37,7 @@ pub use facts::{
     CriticState, DialogFacts, DialogKind, Downloads, Facts, Moment, Policy, Published, TabFacts,
     TurnFacts,
 };
-pub use host::{HostNote, same_site, shown_host};
+pub use host::{HostNote, host_note, same_site, shown_host};
 pub use level::{Level, LevelError};
 pub use obligations::{
     ExpectedRequest, FrameTarget, Navigation, Obligations, Popups, RequestVerdict,

@@ -1,14 +1,13 @@
 //! The words on a card (R-166…R-168).
 
-use crate::assess::{Assessment, RiskKind, Way, history_word};
+use crate::assess::{Assessment, RiskKind, Way};
 use crate::card::{Card, CardKind, Grants};
 use crate::facts::Facts;
-use crate::host::shown_host;
+use crate::host::{shown_host, shown_host_port};
 use crate::plain::{clip_middle, plain_text};
-use reins_core::{Action, Gesture, MouseButton, Origin, TargetRecord};
-
-/// Bytes of an element's caption on a card.
-const CAPTION_BYTES: usize = 80;
+use crate::title::title;
+use reins_core::{Action, DocumentOrigin, Origin};
+use url::Url;
 
 /// Bytes of an address on a card.
 const ADDRESS_BYTES: usize = 160;
@@ -17,69 +16,116 @@ const ADDRESS_BYTES: usize = 160;
 #[derive(Debug)]
 pub(crate) struct Wording {
     title: String,
-    place: Option<Origin>,
+    /// Where the step happens.
+    place: String,
+    /// Where it leads.
     leads: Option<String>,
+    /// Whether that sentence says enough to stand alone: for forms and links.
+    leads_alone: bool,
     sites: Vec<String>,
+    /// What the hosts on the card are compared with.
+    known: Vec<Origin>,
+}
+
+/// Everything else that a card says.
+pub(crate) struct Question<'a> {
+    pub(crate) kind: CardKind,
+    pub(crate) risk: RiskKind,
+    /// The critic's reason, if it held the step.
+    pub(crate) held: Option<&'a str>,
+    /// What else the person should know, for its own sentence.
+    pub(crate) aside: Option<&'a str>,
+    pub(crate) always_offer: Option<Origin>,
+    pub(crate) grants: &'a Grants,
 }
 
 impl Wording {
     pub(crate) fn new(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Self {
+        let known = known(facts);
         let place = match action.target() {
-            Some(target) => target.origin.named_as().or(target.top.named_as()),
-            None => facts.tab.origin.named_as(),
+            Some(target) => place(&target.origin, &target.top, &known),
+            None => place(&facts.tab.origin, &facts.tab.origin, &known),
         };
-        let mut sites: Vec<Origin> =
-            step.documents.iter().filter_map(|document| document.named_as().cloned()).collect();
+        let mut sites: Vec<Origin> = step.documents.iter().filter_map(|at| web(at)).collect();
         sites.extend(step.destination.as_ref().and_then(|destination| destination.origin()));
         sites.sort();
         sites.dedup();
+        let (leads, leads_alone) = leads(step, &known);
         Self {
-            title: title(action),
-            place: place.cloned(),
-            leads: leads(step, place),
-            sites: sites.iter().map(shown_host).collect(),
+            title: title(action, facts),
+            place,
+            leads,
+            leads_alone,
+            sites: sites.iter().map(|site| shown_host(site, &known)).collect(),
+            known,
         }
     }
-}
 
-/// Puts a card together.
-pub(crate) fn card(
-    wording: &Wording,
-    kind: CardKind,
-    risk: RiskKind,
-    note: Option<&str>,
-    always_offer: Option<Origin>,
-    _grants: &Grants,
-) -> Card {
-    let place = wording.place.as_ref().map_or("this page".to_owned(), shown_host);
-    let word = risk_word(risk);
-    let mut detail = match (note, word) {
-        (Some(note), _) => sentence(note),
-        (None, Some(word)) => format!("This may {word} on {place}."),
-        (None, None) if wording.leads.is_some() && kind == CardKind::Confirm => String::new(),
-        (None, None) => sentence(reason(risk)),
-    };
-    if let Some(leads) = &wording.leads {
-        if !detail.is_empty() {
-            detail.push(' ');
+    /// Puts the card together.
+    pub(crate) fn card(&self, question: Question<'_>) -> Card {
+        let Question { kind, risk, held, aside, always_offer, grants } = question;
+        let mut detail = Vec::new();
+        match (held, risk_word(risk)) {
+            (Some(held), _) => detail.push(sentence(held)),
+            (None, Some(word)) => detail.push(format!("This may {word} on {}.", self.place)),
+            (None, None) if self.leads.is_some() && self.leads_alone && stands_aside(risk) => {}
+            (None, None) => detail.push(self.reason(risk, grants)),
         }
-        detail.push_str(leads);
+        detail.extend(self.leads.clone());
+        if kind == CardKind::Plan {
+            detail.push(match self.hosts(&grants.planned) {
+                Some(hosts) => format!(
+                    "Allowing also covers later low-risk steps on {hosts} for this request; risky ones still ask."
+                ),
+                None => "Later risky steps still ask.".to_owned(),
+            });
+        } else if let Some(hosts) = self.hosts(&grants.asked) {
+            detail.push(format!(
+                "Allowing also covers other low-risk steps on {hosts} in this session."
+            ));
+        }
+        detail.extend(aside.map(sentence));
+        Card {
+            kind,
+            title: self.title.clone(),
+            detail: detail.join(" "),
+            risk,
+            sites: self.sites.clone(),
+            always_offer,
+            note: held.or(aside).map(str::to_owned),
+        }
     }
-    Card {
-        kind,
-        title: wording.title.clone(),
-        detail,
-        risk,
-        sites: wording.sites.clone(),
-        always_offer,
-        note: note.map(str::to_owned),
-    }
-}
 
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let head = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    format!("{head}{}.", letters.as_str().trim_end_matches('.'))
+    /// The guard's own reason.
+    fn reason(&self, risk: RiskKind, grants: &Grants) -> String {
+        let nobody = |origins: &[Origin]| match self.hosts(origins) {
+            Some(hosts) => format!("Nobody named {hosts}."),
+            None => {
+                "A frame that a script built belongs to no site that could be named.".to_owned()
+            }
+        };
+        let fixed = match risk {
+            RiskKind::UnnamedSite | RiskKind::NewSite | RiskKind::CrossOrigin => {
+                return nobody(&grants.asked);
+            }
+            RiskKind::Resubmit => "Loading this page again may send its form again.",
+            RiskKind::History => "It goes through the history of the tab.",
+            RiskKind::Unclassified => "Nothing tells what this does.",
+            RiskKind::Clipboard => "It uses your clipboard.",
+            RiskKind::Dialog => "The page asked a question, and this answers it.",
+            RiskKind::Submit => "It submits something.",
+            RiskKind::Enter => "Enter may submit something.",
+            RiskKind::Critic => "The safety check held this step.",
+            _ => "It can change something.",
+        };
+        fixed.to_owned()
+    }
+
+    fn hosts(&self, origins: &[Origin]) -> Option<String> {
+        let hosts: Vec<String> =
+            origins.iter().map(|origin| shown_host(origin, &self.known)).collect();
+        (!hosts.is_empty()).then(|| hosts.join(" and "))
+    }
 }
 
 /// The words for risks that need no explanation.
@@ -87,92 +133,98 @@ fn risk_word(risk: RiskKind) -> Option<&'static str> {
     Some(match risk {
         RiskKind::Purchase => "buy, book, pay or transfer something",
         RiskKind::Send => "send or publish something",
-        RiskKind::Delete => "delete something",
+        RiskKind::Delete => "delete or reset something",
         RiskKind::Upload => "upload a file",
         RiskKind::Download => "download a file",
         RiskKind::SensitiveField => "use a password, one-time code or payment field",
-        RiskKind::SignIn => "sign in or authorise something",
+        RiskKind::SignIn => "sign in or out, or authorise something",
         RiskKind::Subscription => "start or end a subscription",
         _ => return None,
     })
 }
 
-/// The guard's own reason.
-fn reason(risk: RiskKind) -> &'static str {
-    match risk {
-        RiskKind::UnnamedSite => "nobody named this site",
-        RiskKind::CrossOrigin => "it leads to a site that nobody named",
-        RiskKind::NewSite => "nobody named this site",
-        RiskKind::Resubmit => "loading this page again sends its form again",
-        RiskKind::History => "it goes through the history of the tab",
-        RiskKind::Unclassified => "nothing tells what this does",
-        RiskKind::Clipboard => "it uses your clipboard",
-        RiskKind::Dialog => "the page asked a question",
-        RiskKind::Submit => "it submits something",
-        RiskKind::Enter => "enter may submit something",
-        RiskKind::Critic => "the safety check held this step",
-        _ => "it can change something",
+/// Whether where a step leads says all that the guard's reason would.
+fn stands_aside(risk: RiskKind) -> bool {
+    matches!(risk, RiskKind::Submit | RiskKind::Enter | RiskKind::CrossOrigin | RiskKind::Change)
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let head: String = letters.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
+    let rest = letters.as_str();
+    let end = if rest.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!("{head}{rest}{end}")
+}
+
+/// The hosts that the person has to do with.
+fn known(facts: &Facts<'_>) -> Vec<Origin> {
+    let turn = facts.turn;
+    let ruled = facts.rules.iter().map(|(origin, _)| origin);
+    let mut known: Vec<Origin> = turn
+        .named
+        .iter()
+        .chain(&turn.planned)
+        .chain(&turn.asked)
+        .chain(ruled)
+        .chain(facts.tab.origin.named_as())
+        .cloned()
+        .collect();
+    known.sort();
+    known.dedup();
+    known
+}
+
+fn web(document: &DocumentOrigin) -> Option<Origin> {
+    match document {
+        DocumentOrigin::Web(origin) | DocumentOrigin::Sandboxed(origin) => Some(origin.clone()),
+        DocumentOrigin::ScriptBuilt | DocumentOrigin::Browser => None,
     }
 }
 
-fn leads(step: &Assessment<'_>, place: Option<&Origin>) -> Option<String> {
-    let destination = step.destination.as_ref()?;
-    let origin = destination.origin()?;
-    let host = format!("{}:{}", origin.host(), origin.port());
+fn place(document: &DocumentOrigin, top: &DocumentOrigin, known: &[Origin]) -> String {
+    let host = |origin| shown_host(origin, known);
+    let own = match document {
+        DocumentOrigin::Web(origin) => host(origin),
+        DocumentOrigin::Sandboxed(origin) => format!("a sandboxed page of {}", host(origin)),
+        DocumentOrigin::ScriptBuilt => "a page that a script built".to_owned(),
+        DocumentOrigin::Browser => "a page of the browser".to_owned(),
+    };
+    match web(top) {
+        Some(top) if web(document).as_ref() != Some(&top) => {
+            format!("{own}, a frame of {}", host(&top))
+        }
+        _ => own,
+    }
+}
+
+/// Where a step leads, and whether that sentence can stand alone.
+fn leads(step: &Assessment<'_>, known: &[Origin]) -> (Option<String>, bool) {
+    let Some(destination) = &step.destination else { return (None, false) };
+    let Some(origin) = destination.origin() else { return (None, false) };
+    let host = shown_host_port(&origin, known);
+    let own = step.documents.last().and_then(|document| web(document));
     match &destination.way {
-        Way::Form(_) => Some(format!("It sends the form to {host}.")),
-        Way::Link(_) if Some(&origin) != place => Some(format!("It leads to {host}.")),
-        Way::Link(_) => None,
+        Way::Form(_) => (Some(format!("It sends the form to {host}.")), true),
+        Way::Link(_) if own.as_ref() != Some(&origin) => {
+            (Some(format!("It leads to {host}.")), true)
+        }
+        Way::Link(_) => (None, false),
         Way::Address | Way::History | Way::Reload => {
-            Some(format!("The address is {}.", shown(destination.url, ADDRESS_BYTES)))
+            (Some(format!("The address is {}.", shown_address(destination.url))), false)
         }
     }
 }
 
-fn shown(text: &str, bytes: usize) -> String {
-    clip_middle(&plain_text(text), bytes)
-}
-
-fn element(target: &TargetRecord) -> String {
-    let role = shown(&target.role, CAPTION_BYTES);
-    match shown(&target.name, CAPTION_BYTES) {
-        name if name.is_empty() => format!("a {role} without a name"),
-        name => format!("the {role} “{name}”"),
-    }
-}
-
-fn title(action: &Action) -> String {
-    match action {
-        Action::Navigate { .. } => "Open an address?".to_owned(),
-        Action::OpenTab { .. } => "Open a tab?".to_owned(),
-        Action::History { step, .. } => format!("Go {}?", history_word(*step)),
-        Action::Reload { .. } => "Load the page again?".to_owned(),
-        Action::SwitchTab { .. } => "Switch tabs?".to_owned(),
-        Action::CloseTab { .. } => "Close the tab?".to_owned(),
-        Action::Pointer { target, gesture: Gesture::Hover } => {
-            format!("Point at {}?", element(target))
+/// An address without the part before an `@`, which only serves to look like a host.
+fn shown_address(url: &str) -> String {
+    let plain = match Url::parse(url) {
+        Ok(mut parsed) => {
+            // These fail for addresses that have no host, and those have no such part.
+            let _ = parsed.set_username("");
+            let _ = parsed.set_password(None);
+            plain_text(parsed.as_str())
         }
-        Action::Pointer { target, gesture: Gesture::Click { button, .. } } => match button {
-            MouseButton::Right => format!("Right-click {}?", element(target)),
-            MouseButton::Left | MouseButton::Middle => format!("Click {}?", element(target)),
-        },
-        Action::Drag { from, to } => format!("Drag {} onto {}?", element(from), element(to)),
-        Action::Type { target, enter: true, .. } => {
-            format!("Type into {} and press Enter?", element(target))
-        }
-        Action::Type { target, .. } => format!("Type into {}?", element(target)),
-        Action::Select { target, .. } => format!("Choose in {}?", element(target)),
-        Action::Check { target, checked: true } => format!("Check {}?", element(target)),
-        Action::Check { target, checked: false } => format!("Uncheck {}?", element(target)),
-        Action::Press { target: Some(target), chord, .. } => {
-            format!("Press {chord} in {}?", element(target))
-        }
-        Action::Press { chord, .. } => format!("Press {chord}?"),
-        Action::Scroll { .. } => "Scroll?".to_owned(),
-        Action::Upload { target, files } => {
-            format!("Give {} file(s) to {}?", files.len(), element(target))
-        }
-        Action::AnswerDialog { accept: true, .. } => "Accept the page's dialog?".to_owned(),
-        Action::AnswerDialog { .. } => "Dismiss the page's dialog?".to_owned(),
-    }
+        Err(_) => plain_text(url),
+    };
+    clip_middle(&plain, ADDRESS_BYTES)
 }
