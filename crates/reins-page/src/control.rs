@@ -3,8 +3,8 @@
 use crate::keys::Key;
 use crate::line::Piece;
 use crate::name::squeeze;
-use crate::outline::Writer;
-use crate::role::{self, input_type};
+use crate::outline::{Writer, clip};
+use crate::role;
 use crate::tree::{Id, Kind};
 
 /// Options of a select that are listed; the value is always shown.
@@ -83,7 +83,13 @@ impl Writer<'_, '_> {
                 self.hint = Some(Piece::Note("hint", hint));
             }
         }
-        let _ = input_type;
+        if self.tree.text_fact(id, Key::AriaInvalid).is_some_and(|value| value != "false") {
+            let wrong = [Key::AriaErrorMessage, Key::AriaDescribedBy]
+                .iter()
+                .map(|key| self.namer.referred_text(id, *key))
+                .find(|text| !text.is_empty());
+            self.hint = wrong.map(|text| Piece::Note("error", clip(&text))).or(self.hint.take());
+        }
         self.push_widget(id, word, name, &value, depth);
     }
 

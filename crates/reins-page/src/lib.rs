@@ -7,6 +7,7 @@
 mod address;
 mod capture;
 mod control;
+mod delta;
 mod error;
 mod hidden;
 mod keys;
@@ -25,6 +26,7 @@ mod untrusted;
 mod wire;
 
 pub use capture::{CaptureOptions, FrameCapture, FrameMeta, View, parse_capture};
+pub use delta::PublishedDelta;
 pub use error::PageError;
 pub use record::record;
 pub use registry::{PublishOptions, PublishedElement, PublishedSnapshot, RefRegistry};

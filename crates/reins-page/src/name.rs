@@ -72,7 +72,7 @@ impl<'a> Namer<'a> {
 
     fn compute(&self, id: Id, role: &str) -> Name {
         let mut walk = Walk { visited: HashSet::new(), referred: false, hidden: false, depth: 0 };
-        let mut name = |text: String, from| {
+        let name = |text: String, from| {
             let text = squeeze(&text);
             (!text.is_empty()).then_some(Name { text, from })
         };
@@ -108,28 +108,16 @@ impl<'a> Namer<'a> {
         squeeze(&self.content(id, &mut walk))
     }
 
-    /// The description: `aria-describedby`, `aria-description`, else a `title` that is not the name.
-    pub(crate) fn description(&self, id: Id, name: &Name) -> String {
+    /// The text of what `aria-errormessage` or `aria-describedby` refer to.
+    pub(crate) fn referred_text(&self, id: Id, key: Key) -> String {
         let mut parts = Vec::new();
-        for target in self.tree.references(id, Key::AriaDescribedBy) {
-            let mut walk = Walk {
-                visited: HashSet::new(),
-                referred: true,
-                hidden: self.is_hidden(target),
-                depth: 0,
-            };
+        for target in self.tree.references(id, key) {
+            let hidden = self.is_hidden(target);
+            let mut walk = Walk { visited: HashSet::new(), referred: true, hidden, depth: 0 };
             parts.push(squeeze(&self.part(target, &mut walk, true)));
         }
         parts.retain(|part| !part.is_empty());
-        if !parts.is_empty() {
-            return parts.join(" ");
-        }
-        let said = self.tree.text_fact(id, Key::AriaDescription).unwrap_or_default();
-        if !said.is_empty() {
-            return squeeze(said);
-        }
-        let title = squeeze(self.tree.fact(id, Key::Title).unwrap_or_default());
-        if title == name.text { String::new() } else { title }
+        parts.join(" ")
     }
 
     fn labelled_by(&self, id: Id, walk: &mut Walk) -> String {
@@ -350,7 +338,7 @@ impl<'a> Namer<'a> {
     }
 
     /// The text of the chosen options of a select or listbox.
-    pub(crate) fn chosen(&self, id: Id, walk_or_new: &mut Walk) -> String {
+    fn chosen(&self, id: Id, walk: &mut Walk) -> String {
         let tree = self.tree;
         if tree.tag(id) == "input" {
             return tree.fact(id, Key::LiveValue).unwrap_or_default().to_owned();
@@ -362,7 +350,7 @@ impl<'a> Namer<'a> {
             let chosen =
                 tree.flags(at).selected() || tree.fact(at, Key::AriaSelected) == Some("true");
             if chosen && role::role(tree, at) == "option" {
-                parts.push(squeeze(&self.part(at, walk_or_new, true)));
+                parts.push(squeeze(&self.part(at, walk, true)));
             } else {
                 let mut inner: Vec<Id> = tree.children(at).collect();
                 inner.reverse();

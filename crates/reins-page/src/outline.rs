@@ -110,7 +110,9 @@ impl<'a, 'o> Writer<'a, 'o> {
         let flags = self.tree.flags(id);
         let mute = hidden::own_text_is_hidden(flags);
         for child in self.tree.children(id) {
-            match &self.tree.node(child).kind {
+            let before = self.out.lines.len();
+            let node = self.tree.node(child);
+            match &node.kind {
                 Kind::Text(text) => {
                     if !mute {
                         self.run.text(text, flags.on_screen());
@@ -118,6 +120,11 @@ impl<'a, 'o> Writer<'a, 'o> {
                 }
                 Kind::Gap(count) => self.gap(*count, depth),
                 Kind::Element(_) => self.element(child, depth),
+            }
+            if node.extra {
+                for line in self.out.lines.iter_mut().skip(before) {
+                    line.extra = true;
+                }
             }
         }
         self.depth_used -= 1;
@@ -354,7 +361,7 @@ impl<'a, 'o> Writer<'a, 'o> {
         } else {
             text.clone()
         };
-        let value = (word == "textbox").then(|| self.namer.text(id)).unwrap_or_default();
+        let value = if word == "textbox" { self.namer.text(id) } else { String::new() };
         if name.is_empty() && word == "clickable" && self.tree.flags(id).pointer() {
             // An empty box with a hand: an icon or a cover. It is kept, since it may be all there is.
             let rect = self.tree.element(id).and_then(|element| element.rect);
@@ -636,7 +643,7 @@ impl<'a, 'o> Writer<'a, 'o> {
 }
 
 /// Cuts a name, value or address to what a snapshot shows of it.
-fn clip(text: &str) -> String {
+pub(crate) fn clip(text: &str) -> String {
     if text.len() <= NAME_BYTES {
         return text.to_owned();
     }

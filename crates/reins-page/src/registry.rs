@@ -75,7 +75,21 @@ pub struct PublishedSnapshot {
     /// Estimated tokens of `text`.
     pub tokens: usize,
     pub(crate) lines: Vec<ShownLine>,
-    pub(crate) documents: HashSet<DocumentId>,
+    pub(crate) main: Option<DocumentId>,
+}
+
+impl PublishedSnapshot {
+    /// The nodes that were shown, by document: for [`crate::CaptureOptions::known`], so that the next
+    /// reading can tell which of them are gone.
+    pub fn nodes(&self, registry: &RefRegistry) -> HashMap<DocumentId, Vec<NodeNumber>> {
+        let mut nodes: HashMap<DocumentId, Vec<NodeNumber>> = HashMap::new();
+        for r in self.lines.iter().flat_map(|line| &line.refs) {
+            if let Some(element) = registry.lookup(*r) {
+                nodes.entry(element.key.document.clone()).or_default().push(element.key.node);
+            }
+        }
+        nodes
+    }
 }
 
 /// Gives refs and remembers what was published. One per session.
@@ -111,15 +125,6 @@ impl RefRegistry {
     /// The exact link addresses that the model has been shown in this turn.
     pub fn published_links(&self) -> &HashSet<String> {
         &self.links
-    }
-
-    /// Numbers of a document's nodes that have refs, for [`crate::CaptureOptions::known`].
-    pub fn known_nodes(&self, tab: &TabId, document: &DocumentId) -> Vec<NodeNumber> {
-        self.by_node
-            .keys()
-            .filter(|(t, d, _)| t == tab && d == document)
-            .map(|(_, _, node)| *node)
-            .collect()
     }
 
     /// Publishes a snapshot: what fits the budget gets refs and becomes what the model has seen.
@@ -179,7 +184,7 @@ impl RefRegistry {
             left_out: snapshot.lines.len() - shown.len(),
             unread,
             lines: shown,
-            documents: snapshot.frames().iter().map(|frame| frame.meta.document.clone()).collect(),
+            main: snapshot.frames().first().map(|frame| frame.meta.document.clone()),
         }
     }
 

@@ -261,13 +261,7 @@ fn is_scoped(tree: &Tree, id: Id) -> bool {
 
 fn implicit(tree: &Tree, id: Id) -> &'static str {
     match tree.tag(id) {
-        "a" | "area" => {
-            if tree.has(id, Key::Href) || tree.has(id, Key::XlinkHref) {
-                "link"
-            } else {
-                "generic"
-            }
-        }
+        "a" | "area" if tree.has(id, Key::Href) || tree.has(id, Key::XlinkHref) => "link",
         "address" | "details" | "fieldset" | "hgroup" | "optgroup" => "group",
         "article" => "article",
         "aside" => {
@@ -327,26 +321,14 @@ fn implicit(tree: &Tree, id: Id) -> &'static str {
         "p" => "paragraph",
         "progress" => "progressbar",
         "search" => "search",
-        "section" => {
-            if named_by_author(tree, id) {
-                "region"
-            } else {
-                "generic"
-            }
-        }
+        "section" if named_by_author(tree, id) => "region",
         "select" => select(tree, id),
         "strong" => "strong",
         "sub" => "subscript",
         "sup" => "superscript",
         "svg" => "graphics-document",
         "table" => "table",
-        "tbody" | "tfoot" | "thead" => {
-            if in_table(tree, id) {
-                "rowgroup"
-            } else {
-                "generic"
-            }
-        }
+        "tbody" | "tfoot" | "thead" if in_table(tree, id) => "rowgroup",
         "td" => {
             if !in_table(tree, id) {
                 "generic"
@@ -359,13 +341,7 @@ fn implicit(tree: &Tree, id: Id) -> &'static str {
         "textarea" => "textbox",
         "th" => header_cell(tree, id),
         "time" => "time",
-        "tr" => {
-            if in_table(tree, id) {
-                "row"
-            } else {
-                "generic"
-            }
-        }
+        "tr" if in_table(tree, id) => "row",
         "html" => "document",
         "image" => "image",
         _ => "generic",
@@ -491,10 +467,9 @@ fn header_cell(tree: &Tree, id: Id) -> &'static str {
 
 /// The level of a heading: `aria-level`, else the tag (better than R-041's font sizes).
 pub(crate) fn heading_level(tree: &Tree, id: Id) -> u32 {
-    if let Some(level) = tree.text_fact(id, Key::AriaLevel).and_then(|text| text.parse().ok()) {
-        if (1..=100).contains(&level) {
-            return level;
-        }
+    let given = tree.text_fact(id, Key::AriaLevel).and_then(|text| text.parse().ok());
+    if let Some(level) = given.filter(|level| (1..=100).contains(level)) {
+        return level;
     }
     match tree.tag(id).as_bytes() {
         [b'h', digit @ b'1'..=b'6'] => u32::from(digit - b'0'),

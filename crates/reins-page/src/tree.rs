@@ -52,7 +52,7 @@ macro_rules! flags {
 flags! {
     has_box = 0, on_screen = 1, invisible = 2, transparent = 3, tiny_font = 4, clips = 5,
     pointer = 6, disabled = 7, checked = 8, indeterminate = 9, selected = 10, required = 11,
-    read_only = 12, focused = 13, editable = 14, hidden = 15, indented = 16, preformatted = 17,
+    read_only = 12, focused = 13, editable = 14, hidden = 15, indented = 16,
     scrolls = 19, submits = 20,
 }
 
@@ -94,8 +94,8 @@ pub(crate) struct Node {
     pub(crate) first: Option<Id>,
     pub(crate) last: Option<Id>,
     pub(crate) next: Option<Id>,
-    /// Not part of the page's own order: only there because something refers to it.
-    pub(crate) aside: bool,
+    /// Reached only because it was on screen, after the room in document order was used up.
+    pub(crate) extra: bool,
 }
 
 /// The captured tree of one frame.

@@ -14,6 +14,7 @@ pub(crate) const MAX_DEPTH: u32 = 200;
 const TEXT: i64 = -1;
 const GAP: i64 = -2;
 const ASIDE: i64 = -3;
+const SCREEN: i64 = -4;
 
 /// One value of the list: everything in it is a number or a text.
 enum Item<'a> {
@@ -90,6 +91,7 @@ impl<'de> Visitor<'de> for Records {
                     builder.push(depth, Kind::Gap(u32::try_from(count).unwrap_or(0)));
                 }
                 ASIDE => builder.begin_asides(),
+                SCREEN => builder.extra = true,
                 tag => builder.element(tag, &mut seq)?,
             }
         }
@@ -118,6 +120,7 @@ struct Builder {
     /// The open element at each depth.
     open: Vec<Id>,
     aside: bool,
+    extra: bool,
 }
 
 impl Builder {
@@ -137,7 +140,7 @@ impl Builder {
             first: None,
             last: None,
             next: None,
-            aside: self.aside,
+            extra: self.extra,
         });
         let mut previous = None;
         if let Some(parent) = parent {
@@ -159,7 +162,7 @@ impl Builder {
         let display = Display::from_wire(u64::try_from(number(seq)?).unwrap_or(0));
         let flags = Flags(u32::try_from(number(seq)?).unwrap_or(0));
         let rect = if flags.has_box() {
-            let mut side = || number(seq).map(|value| clamp(value));
+            let mut side = || number(seq).map(clamp);
             Some(Rect { x: side()?, y: side()?, width: side()?, height: side()? })
         } else {
             None

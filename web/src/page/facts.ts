@@ -4,6 +4,7 @@
 //   element  tag ≥ 0, depth, number, display, flags, [x, y, width, height if Flag.Box], n, n × (key, value)
 //   text     -1, depth, flags, text
 //   gap      -2, depth, how many sibling subtrees were left out here (-1: not counted)
+//   screen   -4        everything after it was reached only because it is on screen
 //   aside    -3        everything after it was left out of the page's own order, but is referred to
 // `tag` is an index into the capture's own list of tag names.
 
@@ -11,6 +12,7 @@
 export const TEXT = -1;
 export const GAP = -2;
 export const ASIDE = -3;
+export const SCREEN = -4;
 
 /** Attributes and facts by key. The position in this list is the key: only ever append. */
 export const KEYS = [

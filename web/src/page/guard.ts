@@ -112,6 +112,10 @@ const POINTER = new Set([
   "dblclick",
   "contextmenu",
   "touchstart",
+  "dragstart",
+  "drop",
+  // Turned by us where nothing can be scrolled by script; it is never cancelled.
+  "wheel",
 ]);
 const KEYS = new Set(["keydown", "keypress", "beforeinput"]);
 
@@ -132,6 +136,7 @@ function onEvent(event: Event): void {
   if (live && performance.now() > live.until) withdraw(live.token);
   const a = live;
   const type = event.type;
+  if (a && type === "wheel") return;
   if (!a) {
     if (ROOTS.has(type)) person(type);
     return;
@@ -343,10 +348,7 @@ const WATCHED = [
   "input",
   "change",
   "submit",
-  "wheel",
   "pointercancel",
-  "dragstart",
-  "drop",
   "dragend",
 ];
 

@@ -5,7 +5,7 @@
 // their boxes, and long lists of children are searched, not scanned. The rest is counted.
 
 import { clean, facts, generated, type Context, type Out } from "./element";
-import { ASIDE, Display, Flag, GAP, TEXT } from "./facts";
+import { ASIDE, Display, Flag, GAP, SCREEN, TEXT } from "./facts";
 import { LabelIndex } from "./labels";
 import {
   assignedNodesOf,
@@ -155,6 +155,7 @@ export class Walk implements Context {
   private readonly referred = new Map<number, Element>();
   private readonly focus = deepActiveElement();
   private readonly screen: Clip;
+  private screenBegun = false;
   /** Whether a white-space-only text here would separate words. */
   private inlineBefore = false;
 
@@ -482,6 +483,10 @@ export class Walk implements Context {
   private screenOnly(all: Node[], depth: number, place: Place): void {
     const list = all.filter((node) => nodeTypeOf(node) === 1) as Element[];
     if (list.length === 0) return;
+    if (!this.screenBegun) {
+      this.screenBegun = true;
+      this.out.push(SCREEN);
+    }
     if (this.limits.screenRoom <= 0) return this.gap(depth, list.length);
     let from = 0;
     if (list.length > SCAN) from = Math.max(0, firstBelow(list, place.clip.top) - 1);
