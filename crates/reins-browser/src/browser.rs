@@ -1,17 +1,19 @@
 //! The handle of one running browser.
 
+use crate::act::entry;
 use crate::containment::{Containment, Downloads};
 use crate::error::BrowserError;
 use crate::events::{BrowserEvents, Outlet};
 use crate::hub;
 use crate::page_call::wire_error;
+use crate::protocol::page::GetHistory;
 use crate::protocol::target::{
     CloseBrowser, CreateTarget, SetDiscoverTargets, SetDownloadBehavior, auto_attach,
 };
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};
 use reins_cdp::{Connection, Session};
-use reins_core::{BrowserId, TabId};
+use reins_core::{BrowserId, HistoryStep, TabId};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -136,7 +138,22 @@ impl Browser {
         Ok(tab.id.clone())
     }
 
-    /// Waits until the browser shows a first tab, and returns all it has.
+    /// Where a step through a tab's history leads, for the card that asks about it.
+    ///
+    /// # Errors
+    /// The tab is gone or the browser does not answer.
+    pub async fn history_destination(
+        &self,
+        tab: &TabId,
+        step: HistoryStep,
+    ) -> Result<Option<String>, BrowserError> {
+        let tab = self.inner.tab(tab)?;
+        let history = tab.session.run(GetHistory {}, ARMING).await;
+        let history = history.map_err(|e| wire_error("Page.getNavigationHistory", e))?;
+        Ok(entry(&history, step).map(|index| history.entries[index].url.clone()))
+    }
+
+    /// Waits until the browser shows a first tab.
     ///
     /// # Errors
     /// None came before the deadline.

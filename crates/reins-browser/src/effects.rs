@@ -1,7 +1,7 @@
 //! What an act ended as, and what it visibly did.
 
 use crate::tab_info::{Dialog, Download, TabInfo};
-use reins_core::{Outcome, TabId};
+use reins_core::{NodeKey, Outcome, TabId};
 
 /// The end of an act.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Effects {
     pub dialog: Option<Dialog>,
     /// Downloads that began meanwhile, as they stood at the end.
     pub downloads: Vec<Download>,
+    /// The element that lies over the one that was meant.
+    pub covering: Option<NodeKey>,
     /// What containment or the page's state did not allow, one line each.
     pub refused: Vec<String>,
     /// What else the caller should know, one line each (left a page that asked to stay, …).

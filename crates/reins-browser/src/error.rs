@@ -62,7 +62,7 @@ pub enum BrowserError {
     },
     /// What the page script answered could not be read.
     #[error("the page's facts could not be read; take a new snapshot")]
-    Facts(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Facts(#[source] reins_page::PageError),
     /// The wire to the browser.
     #[error("the browser did not answer {what}: {source}")]
     Wire {

@@ -3,27 +3,35 @@
 //! Only an [`ApprovedAction`](reins_guard::ApprovedAction) is dispatched, and every act ends as one of
 //! three [`Outcome`](reins_core::Outcome)s. This room knows neither levels nor models.
 
+mod act;
 mod arm;
 mod browser;
+mod capture;
 mod containment;
 mod downloads;
 mod effects;
 mod error;
 mod event;
 mod events;
+mod focus;
 mod frame;
+mod hosts;
 mod hub;
+mod keyboard;
 mod owners;
 mod page_call;
 mod picture;
 pub mod protocol;
 mod report;
+mod shots;
 mod tab;
 mod tab_info;
 mod tab_state;
 mod tab_task;
+mod wait;
 
 pub use browser::Browser;
+pub use capture::{CaptureRequest, TabCapture};
 pub use containment::{Containment, Downloads, Popups, TopLevel};
 pub use effects::{Acted, Effects, Navigation};
 pub use error::BrowserError;
@@ -32,3 +40,4 @@ pub use events::BrowserEvents;
 pub use frame::document_origin;
 pub use picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, PictureFormat, ShotOptions, Viewport};
 pub use tab_info::{Dialog, DialogKind, Download, DownloadState, OpenedBy, TabInfo};
+pub use wait::WaitFor;

@@ -25,7 +25,7 @@ pub(crate) struct Tab {
     state: Mutex<TabState>,
     version: watch::Sender<u64>,
     /// One act at a time; answering a dialog does not wait for it.
-    pub(crate) acting: Semaphore,
+    pub(crate) acting: Arc<Semaphore>,
     tokens: AtomicU64,
 }
 
@@ -46,7 +46,7 @@ impl Tab {
             containment,
             outlet,
             version: watch::Sender::new(0),
-            acting: Semaphore::new(1),
+            acting: Arc::new(Semaphore::new(1)),
             tokens: AtomicU64::new(0),
         }
     }

@@ -6,6 +6,7 @@ import { choose, checkedState, fieldOf, focus, isReadOnly, isRadio, lengthOf, pl
 import { deepActiveElement, flatParent, isRendered, node, number, rectOf } from "./nodes";
 import { seal } from "./seal";
 import { calm, quiet } from "./settle";
+import { waitText } from "./shown";
 
 export interface No {
   no: string;
@@ -421,5 +422,6 @@ export const acting = {
     return el ? lengthOf(fieldOf(el)?.el ?? el) : -1;
   },
   calm,
+  waitText,
   quiet,
 };

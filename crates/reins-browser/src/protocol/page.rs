@@ -39,6 +39,8 @@ reins_cdp::protocol! {
     command "Runtime.callFunctionOn" CallFunctionOn<'a> {
         function_declaration: &'a str, object_id: &'a str, arguments: Vec<CallArgument<'a>>, return_by_value: bool
     } -> Called { result: RemoteObject, exception_details: Option<ExceptionDetails> };
+    command "Runtime.getProperties" GetProperties<'a> { object_id: &'a str, own_properties: bool }
+        -> Properties { result: Vec<Property> };
     command "Runtime.releaseObject" ReleaseObject<'a> { object_id: &'a str };
     command "DOM.getFrameOwner" GetFrameOwner<'a> { frame_id: &'a str }
         -> FrameOwner { backend_node_id: i64 };
@@ -65,7 +67,10 @@ reins_cdp::protocol! {
         page_x: f64, page_y: f64, client_width: f64, client_height: f64, scale: f64, zoom: Option<f64>
     };
     type "DOM.Rect" Rect { x: f64, y: f64, width: f64, height: f64 };
-    type "DOM.Node" DomNode { backend_node_id: i64, shadow_roots: Option<Vec<DomNode>> };
+    type "DOM.Node" DomNode {
+        backend_node_id: i64, shadow_root_type: Option<String>, shadow_roots: Option<Vec<DomNode>>
+    };
+    type "Runtime.PropertyDescriptor" Property { name: String, value: Option<RemoteObject> };
     type "Runtime.RemoteObject" RemoteObject {
         object_id: Option<String>, subtype: Option<String>, value: Option<serde_json::Value>
     };

@@ -1,0 +1,142 @@
+//! Acts: an approved action is dispatched once, watched, and told as what it was.
+
+mod dialog;
+mod drag;
+mod fields;
+mod files;
+mod input;
+mod keys;
+mod navigate;
+mod pointer;
+mod refusals;
+mod scroll;
+mod settle;
+mod step;
+mod tabs;
+mod text;
+mod through;
+
+pub(crate) use navigate::entry;
+pub(crate) use through::in_tab as point_in_tab;
+
+use crate::browser::Browser;
+use crate::effects::{Acted, Effects};
+use crate::error::BrowserError;
+use crate::tab::Tab;
+use refusals::{cannot, stopped_before};
+use reins_core::limits::CALL_DEADLINE;
+use reins_core::{Action, Gesture, Outcome};
+use reins_guard::ApprovedAction;
+use std::sync::Arc;
+use step::Step;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+impl Browser {
+    /// Dispatches an approved action, waits until the page has settled, and says how it
+    /// ended. The approval is used up, whatever comes of it. `cancel` ends the wait at
+    /// once: before anything was sent the act is refused, afterwards it is unknown.
+    pub async fn act(&self, approved: ApprovedAction, cancel: CancellationToken) -> Acted {
+        let action = approved.action();
+        let deadline = Instant::now() + CALL_DEADLINE;
+        match action {
+            Action::OpenTab { url } => tabs::open(self, url.as_deref(), deadline, cancel).await,
+            Action::SwitchTab { tab } => match self.inner.tab(tab) {
+                // The session's own notion; no window is raised and no tab brought to the front.
+                Ok(_) => ended(Outcome::Completed),
+                Err(error) => ended(cannot(&error)),
+            },
+            _ => self.act_in_tab(action, deadline, cancel).await,
+        }
+    }
+
+    async fn act_in_tab(
+        &self,
+        action: &Action,
+        deadline: Instant,
+        cancel: CancellationToken,
+    ) -> Acted {
+        let tab = match action.tab().map(|tab| self.inner.tab(tab)) {
+            Some(Ok(tab)) => tab,
+            Some(Err(error)) => return ended(cannot(&error)),
+            None => return ended(Outcome::Completed),
+        };
+        // An act that waits for its page must not keep a dialog from being answered.
+        let alone = !matches!(action, Action::AnswerDialog { .. } | Action::CloseTab { .. });
+        let _turn = if alone {
+            match timeout_at(deadline, tab.acting.clone().acquire_owned()).await {
+                Ok(Ok(permit)) => Some(permit),
+                Ok(Err(_)) | Err(_) => return ended(refusals::tab_in_use()),
+            }
+        } else {
+            None
+        };
+        if let Err(error) = tab.armed(deadline).await {
+            return ended(cannot(&error));
+        }
+        if let Some(error) = obstacle(&tab, action) {
+            return ended(cannot(&error));
+        }
+        if cancel.is_cancelled() {
+            return ended(stopped_before());
+        }
+        let mut step = Step::new(self, tab, deadline, cancel);
+        let outcome = dispatch(&mut step, action).await;
+        step.finish(outcome)
+    }
+}
+
+async fn dispatch(step: &mut Step<'_>, action: &Action) -> Outcome {
+    match action {
+        Action::Navigate { url, .. } => navigate::to(step, url).await,
+        Action::History { step: way, .. } => navigate::history(step, *way).await,
+        Action::Reload { .. } => navigate::reload(step).await,
+        Action::CloseTab { .. } => tabs::close(step).await,
+        Action::Pointer { target, gesture: Gesture::Hover } => pointer::hover(step, target).await,
+        Action::Pointer { target, gesture: Gesture::Click { button, count, modifiers } } => {
+            pointer::click(step, target, *button, *count, *modifiers).await
+        }
+        Action::Drag { from, to } => drag::drag(step, from, to).await,
+        Action::Type { target, text, mode, keys, enter } => {
+            text::write(step, target, text, *mode, *keys, *enter).await
+        }
+        Action::Select { target, options } => fields::select(step, target, options).await,
+        Action::Check { target, checked } => fields::check(step, target, *checked).await,
+        Action::Press { target, chord, .. } => keys::chord(step, target.as_ref(), chord).await,
+        Action::Scroll { target, by, .. } => scroll::scroll(step, target.as_ref(), *by).await,
+        Action::Upload { target, files } => files::upload(step, target, files).await,
+        Action::AnswerDialog { accept, text, .. } => {
+            dialog::answer(step, *accept, text.as_ref()).await
+        }
+        // Handled before a tab is looked up.
+        Action::OpenTab { .. } | Action::SwitchTab { .. } => Outcome::Completed,
+    }
+}
+
+/// Why this action cannot be done in the tab's present state.
+fn obstacle(tab: &Arc<Tab>, action: &Action) -> Option<BrowserError> {
+    match tab.obstacle()? {
+        // Loading another document is what brings a crashed tab back.
+        BrowserError::Crashed
+            if matches!(
+                action,
+                Action::Navigate { .. }
+                    | Action::Reload { .. }
+                    | Action::History { .. }
+                    | Action::CloseTab { .. }
+            ) =>
+        {
+            None
+        }
+        BrowserError::DialogOpen { .. }
+            if matches!(action, Action::AnswerDialog { .. } | Action::CloseTab { .. }) =>
+        {
+            None
+        }
+        other => Some(other),
+    }
+}
+
+fn ended(outcome: Outcome) -> Acted {
+    Acted { outcome, effects: Effects { settled: true, ..Effects::default() } }
+}

@@ -1,0 +1,232 @@
+//! Navigations of our own: exactly one command each, told apart by what came of them.
+
+use super::refusals::{lost, refused, stopped_after, stopped_before, unknown};
+use super::settle::{self, Loading};
+use super::step::Step;
+use crate::effects::Navigation;
+use crate::protocol::page::{
+    GetHistory, History, Navigate, NavigateToEntry, Navigated, Reload, TerminateExecution,
+};
+use reins_cdp::CallError;
+use reins_core::{DocumentId, HistoryStep, Outcome, UnknownCause, web_url};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout};
+
+/// A server that takes longer has not answered; the navigation goes on meanwhile.
+pub(crate) const ANSWER: Duration = Duration::from_secs(10);
+
+/// The permission to leave a page that asks to stay ends by itself (W-622).
+const MAY_LEAVE: Duration = Duration::from_secs(10);
+
+/// A page that is left and does not react for this long has its running script ended: it would
+/// keep the next document of the same site waiting.
+const STUCK: Duration = Duration::from_millis(1_500);
+
+/// Loads an address.
+pub(crate) async fn to(step: &mut Step<'_>, url: &str) -> Outcome {
+    if let Err(error) = web_url(url) {
+        return refused("bad_url", error.to_string(), "Give an absolute http or https address.");
+    }
+    allow_leaving(step);
+    let before = step.document();
+    let navigate = Navigate { url, ..Navigate::default() };
+    let mut asked = step.tab.session.post(navigate, ANSWER);
+    let answer = tokio::select! {
+        answer = &mut asked => Some(answer),
+        () = step.cancel.cancelled() => {
+            return match asked.withdraw() {
+                Err(CallError::NotSent(_)) => stopped_before(),
+                _ => stopped_after(),
+            };
+        }
+        () = interrupted(step) => None,
+        () = unstick(step) => Some(asked.await),
+    };
+    forbid_leaving(step);
+    match answer {
+        Some(Ok(answer)) => answered(step, url, answer, before).await,
+        Some(Err(CallError::Lost(lost_call)))
+            if lost_call.cause == reins_cdp::LostCause::Deadline =>
+        {
+            still_pending(step, url)
+        }
+        Some(Err(error)) => lost(&error),
+        // A dialog or a crash: the state says which.
+        None if step.tab.state().crashed => unknown(
+            UnknownCause::RendererCrashed,
+            "the page crashed while the navigation was under way",
+        ),
+        None => Outcome::Completed,
+    }
+}
+
+async fn answered(
+    step: &mut Step<'_>,
+    url: &str,
+    answer: Navigated,
+    before: Option<DocumentId>,
+) -> Outcome {
+    if answer.is_download == Some(true) {
+        step.navigation = Some(Navigation::Download);
+        settle::downloads(step).await;
+        return Outcome::Completed;
+    }
+    if let Some(message) = answer.error_text.filter(|text| !text.is_empty()) {
+        // Stopped at the network by containment: nothing reached the server.
+        let refused_here = {
+            let state = step.tab.state();
+            state.refused.iter().any(|(at, _)| *at > step.since)
+        };
+        if refused_here && message.contains("BLOCKED_BY_CLIENT") {
+            return refused(
+                "outside_app",
+                "the address is outside the app this browser is pinned to",
+                "Stay within the app.",
+            );
+        }
+        step.navigation = Some(Navigation::Failed { url: url.to_owned(), message });
+        settle::loaded(step, Loading::Any).await;
+        return Outcome::Completed;
+    }
+    match answer.loader_id.map(DocumentId::new) {
+        // The same document under another fragment.
+        None => {
+            settle::frames(step).await;
+            step.navigation =
+                Some(Navigation::SameDocument { url: step.tab.state().url().to_owned() });
+        }
+        Some(document) if Some(&document) == before.as_ref() => {}
+        Some(document) => settle::loaded(step, Loading::Document(document)).await,
+    }
+    Outcome::Completed
+}
+
+/// The browser took the navigation and the server has not answered. Chromium says so by its event.
+fn still_pending(step: &mut Step<'_>, url: &str) -> Outcome {
+    step.settled = false;
+    let began = step.tab.state().pending.as_ref().is_some_and(|p| p.since > step.since);
+    if !began {
+        return unknown(UnknownCause::Deadline, "the browser has not answered the navigation");
+    }
+    step.navigation = Some(Navigation::Pending { url: url.to_owned() });
+    step.notes.push(format!(
+        "the server has not answered within {} s; the navigation goes on",
+        ANSWER.as_secs()
+    ));
+    Outcome::Completed
+}
+
+/// Loads the document again.
+pub(crate) async fn reload(step: &mut Step<'_>) -> Outcome {
+    allow_leaving(step);
+    let reloaded = step.tab.session.run(Reload {}, ANSWER).await;
+    let outcome = match reloaded {
+        Ok(_) => arrive(step).await,
+        Err(error) => lost(&error),
+    };
+    forbid_leaving(step);
+    outcome
+}
+
+/// Goes one step through the history. Marked as ours, since it resembles a person's.
+pub(crate) async fn history(step: &mut Step<'_>, way: HistoryStep) -> Outcome {
+    let history = match step.tab.session.run(GetHistory {}, ANSWER).await {
+        Ok(history) => history,
+        Err(error) => {
+            return super::refusals::cannot(&crate::page_call::wire_error(
+                "Page.getNavigationHistory",
+                error,
+            ));
+        }
+    };
+    let Some(entry) = entry(&history, way) else {
+        let which = if way == HistoryStep::Back { "back" } else { "forward" };
+        return refused("no_history", format!("there is no page to go {which} to"), "Stay here.");
+    };
+    allow_leaving(step);
+    let go = NavigateToEntry { entry_id: history.entries[entry].id };
+    let outcome = match step.tab.session.run(go, ANSWER).await {
+        Ok(_) => arrive(step).await,
+        Err(error) => lost(&error),
+    };
+    forbid_leaving(step);
+    outcome
+}
+
+/// The index of the entry that a step leads to.
+pub(crate) fn entry(history: &History, way: HistoryStep) -> Option<usize> {
+    let index = match way {
+        HistoryStep::Back => history.current_index.checked_sub(1)?,
+        HistoryStep::Forward => history.current_index + 1,
+    };
+    (index < history.entries.len()).then_some(index)
+}
+
+/// Waits for the navigation that a command without an answer of its own has begun.
+async fn arrive(step: &mut Step<'_>) -> Outcome {
+    let since = step.since;
+    let until = Instant::now() + ANSWER;
+    let arrived = step.tab.until(until, |state| {
+        let there = state.replaced > since || state.moved > since;
+        (there || state.dialog.is_some() || state.closed).then_some(())
+    });
+    let arrived = tokio::select! {
+        arrived = arrived => arrived,
+        () = step.cancel.cancelled() => return stopped_after(),
+        () = unstick(step) => step.tab.until(until, |state| {
+            let there = state.replaced > since || state.moved > since;
+            (there || state.dialog.is_some() || state.closed).then_some(())
+        }).await,
+    };
+    if arrived.is_none() {
+        let url = step.tab.state().url().to_owned();
+        return still_pending(step, &url);
+    }
+    settle::loaded(step, Loading::Any).await;
+    Outcome::Completed
+}
+
+/// Ends when a dialog or a crash keeps the command from being answered.
+async fn interrupted(step: &Step<'_>) {
+    let since = step.since;
+    step.tab
+        .until(step.deadline, |state| {
+            // A tab that had crashed before is being brought back by this very navigation.
+            let crashed = state.crashed && state.replaced > since;
+            (state.dialog.is_some() || state.closed || crashed).then_some(())
+        })
+        .await;
+}
+
+/// Ends the script of a page that keeps its successor waiting; only ever ours to leave.
+async fn unstick(step: &Step<'_>) {
+    sleep(STUCK).await;
+    // A page that still answers is not what holds the navigation up: the server is.
+    let alive = step.tab.session.run(
+        crate::protocol::page::Evaluate {
+            expression: "1",
+            return_by_value: true,
+            ..Default::default()
+        },
+        STUCK,
+    );
+    if let Ok(Ok(_)) = timeout(STUCK, alive).await {
+        std::future::pending::<()>().await;
+    }
+    drop(step.tab.session.run(TerminateExecution {}, STUCK).await);
+}
+
+fn allow_leaving(step: &Step<'_>) {
+    step.tab.state().may_leave = Some(std::time::Instant::now() + MAY_LEAVE);
+}
+
+/// The permission ends with the navigation.
+fn forbid_leaving(step: &mut Step<'_>) {
+    let mut state = step.tab.state();
+    state.may_leave = None;
+    let left = state.left.take().is_some_and(|at| at > step.since);
+    drop(state);
+    if left {
+        step.notes.push("the page asked to stay; it was left, as this navigation is ours".into());
+    }
+}
