@@ -93,6 +93,7 @@ pub struct FrameCapture {
     pub(crate) gone: Vec<NodeNumber>,
     closed: Vec<NodeNumber>,
     internals: Vec<NodeNumber>,
+    searchable: Option<u32>,
 }
 
 impl FrameCapture {
@@ -102,7 +103,13 @@ impl FrameCapture {
         &self.closed
     }
 
-    /// Custom elements without a role of their own: their internals may give them one.
+    /// How many nodes the browser's search for `<` finds in this document if the script sees all of
+    /// it; None for documents too big to count. See [`crate::needs`].
+    pub fn searchable(&self) -> Option<u32> {
+        self.searchable
+    }
+
+    /// Custom elements whose internals may give them a role or a label (see [`crate::needs`]).
     pub fn internals_wanted(&self) -> &[NodeNumber] {
         &self.internals
     }
@@ -134,6 +141,8 @@ struct Wire<'a> {
     hosts: Vec<u32>,
     #[serde(default)]
     internals: Vec<u32>,
+    #[serde(default)]
+    nodes: i64,
     #[serde(default)]
     gone: Vec<u32>,
     #[serde(default)]
@@ -184,6 +193,7 @@ pub fn parse_capture(meta: FrameMeta, json: &str) -> Result<FrameCapture, PageEr
         gone: numbers(wire.gone),
         closed: numbers(wire.hosts),
         internals: numbers(wire.internals),
+        searchable: u32::try_from(wire.nodes).ok(),
     })
 }
 

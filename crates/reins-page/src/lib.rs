@@ -13,6 +13,7 @@ mod hidden;
 mod keys;
 mod line;
 mod name;
+pub mod needs;
 mod outline;
 mod record;
 mod registry;

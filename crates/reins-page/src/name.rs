@@ -136,7 +136,11 @@ impl<'a> Namer<'a> {
     }
 
     fn own_label(&self, id: Id) -> String {
-        self.tree.text_fact(id, Key::AriaLabel).unwrap_or_default().to_owned()
+        [Key::AriaLabel, Key::InternalsLabel]
+            .iter()
+            .find_map(|key| self.tree.text_fact(id, *key))
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn tooltip(&self, id: Id) -> String {

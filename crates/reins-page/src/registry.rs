@@ -92,6 +92,14 @@ impl PublishedSnapshot {
     }
 }
 
+impl PublishedSnapshot {
+    /// The elements that were shown.
+    pub fn keys(&self, registry: &RefRegistry) -> Vec<NodeKey> {
+        let refs = self.lines.iter().flat_map(|line| &line.refs);
+        refs.filter_map(|r| registry.lookup(*r)).map(|element| element.key.clone()).collect()
+    }
+}
+
 /// Gives refs and remembers what was published. One per session.
 #[derive(Debug, Default)]
 pub struct RefRegistry {

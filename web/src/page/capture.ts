@@ -1,5 +1,7 @@
 // Entry points for reading: the whole page within a budget, or one element with its surroundings.
 
+import { internals } from "./element";
+import { searchable, suspectsAmong } from "./roots";
 import { Walk } from "./walk";
 import {
   deepActiveElement,
@@ -28,6 +30,9 @@ export interface CaptureOptions {
 
 /** Collected beyond the budget, since the core's lines are shorter or longer than estimated. */
 const MARGIN = 1.3;
+
+/** Elements with internals that are asked about in one go; each costs the browser a call. */
+const INTERNALS = 20;
 
 let hosts: Element[] = [];
 
@@ -69,16 +74,25 @@ export function capture(options: CaptureOptions = {}): string {
     withheld: walk.withheld,
     short: walk.short,
     hosts: walk.certain.map((host) => number(host)),
-    internals: walk.internals,
+    internals: walk.internals.slice(0, INTERNALS),
+    nodes: searchable(),
     gone,
     tags: walk.tags,
     s: walk.out,
   });
 }
 
-/** Elements of the last capture that could host a closed shadow root. */
-export function suspects(): Element[] {
-  return hosts;
+/** Elements of the last capture that could host a closed shadow root (see roots.ts). */
+export function suspects(excess: number): Element[] {
+  return suspectsAmong(hosts, excess);
+}
+
+/** Takes over what the browser's accessibility tree says of elements with internals. */
+export function tellInternals(told: [n: number, role: string, label: string][]): void {
+  for (const [n, role, label] of told) {
+    const el = node(n);
+    if (el) internals.set(el, [role, label]);
+  }
 }
 
 /** Raw facts of one element and of what its name, role and form need; "" when it is gone. */

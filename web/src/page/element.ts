@@ -27,6 +27,8 @@ const BEFORE = key("=before");
 const AFTER = key("=after");
 const SECRET = key("=secret");
 const SUBMISSION = key("=submission");
+const INTERNALS = key("=internals");
+const INTERNALS_LABEL = key("=internals-label");
 const FILES = key("=files");
 
 const REFERENCES = new Set(
@@ -48,6 +50,22 @@ const LABELABLE = new Set([
 const CAN_BE_DISABLED = new Set([
   "button", "input", "select", "textarea", "option", "optgroup", "fieldset",
 ]);
+
+/** Role and label that the browser knows of custom elements through their internals. */
+export const internals = new WeakMap<Element, [role: string, label: string]>();
+
+/**
+ * Whether the browser has to be asked for a custom element's internals: it takes part in forms or
+ * looks as if it could be acted on, says no role, and was not asked about before.
+ */
+export function wantsInternals(el: Element, tag: string, names: string[], flags: number): boolean {
+  if (!tag.includes("-") || names.includes("role") || internals.has(el)) return false;
+  return (
+    (flags & Flag.Pointer) !== 0 ||
+    names.includes("tabindex") ||
+    matchesSelector(el, ":enabled, :disabled")
+  );
+}
 
 export type Out = (number | string)[];
 
@@ -125,6 +143,12 @@ export function facts(
     }
     out.push(k, clean(value));
     count++;
+  }
+  const told = internals.get(el);
+  if (told) {
+    if (told[0]) out.push(INTERNALS, told[0]);
+    if (told[1]) out.push(INTERNALS_LABEL, clean(told[1]));
+    count += (told[0] ? 1 : 0) + (told[1] ? 1 : 0);
   }
   if (CAN_BE_DISABLED.has(tag) || tag.includes("-")) {
     if (matchesSelector(el, ":disabled")) flags |= Flag.Disabled;

@@ -31,7 +31,7 @@ export const KEYS = [
   "aria-errormessage", "aria-controls", "aria-keyshortcuts", "aria-braillelabel",
   "aria-brailleroledescription", "xlink:href", "draggable", "maxlength",
   // Facts that are no attributes.
-  "=value", "=labels", "=before", "=after", "=secret", "=files", "=internals", "=more", "=submission",
+  "=value", "=labels", "=before", "=after", "=secret", "=files", "=internals", "=more", "=submission", "=internals-label",
 ] as const;
 
 export type Key = (typeof KEYS)[number];

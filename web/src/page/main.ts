@@ -1,18 +1,19 @@
 // Installs the page script once per document, in the isolated world `reins`.
 
 import { acting } from "./act";
-import { capture, facts, suspects } from "./capture";
+import { capture, facts, suspects, tellInternals } from "./capture";
 import { installGuard } from "./guard";
-import { adoptRoot, deepActiveElement, node, number } from "./nodes";
+import { adoptRoots, deepActiveElement, node, number } from "./nodes";
 import { seal } from "./seal";
 
 const reading = {
   capture,
   facts,
   suspects,
+  tellInternals,
   node,
   number,
-  adoptRoot,
+  adoptRoots,
   seal,
   focused: (): number => {
     const active = deepActiveElement();

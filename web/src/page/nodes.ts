@@ -124,12 +124,15 @@ export function rootIn(host: Element): ShadowRoot | null {
   return openRootOf(host) ?? adopted.get(host) ?? null;
 }
 
-/** Hands over a closed shadow root. Returns false for a root that does not belong to the host. */
-export function adoptRoot(n: number, root: ShadowRoot): boolean {
-  const host = node(n);
-  if (!host || !(root instanceof ShadowRoot) || root.host !== host) return false;
-  adopted.set(host, root);
-  return true;
+/** Hands over closed shadow roots. Returns how many of them are new. */
+export function adoptRoots(...roots: ShadowRoot[]): number {
+  let fresh = 0;
+  for (const root of roots) {
+    if (!(root instanceof ShadowRoot) || rootIn(root.host) === root) continue;
+    adopted.set(root.host, root);
+    fresh++;
+  }
+  return fresh;
 }
 
 /** The parent in the flat tree: through slots and shadow roots, up to the document element. */

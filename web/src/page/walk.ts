@@ -4,9 +4,10 @@
 // When the room is used up it goes on only into what is on screen now: children are judged by
 // their boxes, and long lists of children are searched, not scanned. The rest is counted.
 
-import { clean, facts, generated, type Context, type Out } from "./element";
+import { clean, facts, generated, wantsInternals, type Context, type Out } from "./element";
 import { ASIDE, Display, Flag, GAP, SCREEN, TEXT } from "./facts";
 import { LabelIndex } from "./labels";
+import { meet } from "./roots";
 import {
   assignedNodesOf,
   attributeNames,
@@ -142,7 +143,7 @@ export class Walk implements Context {
   readonly hosts: Element[] = [];
   /** Those among `hosts` whose light children are not rendered: certainly hosts. */
   readonly certain: Element[] = [];
-  /** Custom elements without a role: their internals may name one. */
+  /** Custom elements whose internals the browser is to be asked for. */
   readonly internals: number[] = [];
   /** Elements passed over because assistive technology is not to see them. */
   withheld = 0;
@@ -309,9 +310,12 @@ export class Walk implements Context {
       flags |= Flag.Editable;
     }
     const root = rootIn(el);
-    if (root) flags |= Flag.Host;
-    else if (HOSTS.has(tag) || tag.includes("-")) this.hosts.push(el);
-    if (tag.includes("-") && !names.includes("role")) this.internals.push(number(el));
+    if (root) {
+      flags |= Flag.Host;
+      meet(root);
+    }
+    if (!root && (HOSTS.has(tag) || tag.includes("-"))) this.hosts.push(el);
+    if (wantsInternals(el, tag, names, flags)) this.internals.push(number(el));
     if (hasId || count > 0 || flags & (Flag.Pointer | Flag.Focused | Flag.Host) || !PLAIN.has(tag)) {
       const n = number(el);
       out[start + 2] = n;
