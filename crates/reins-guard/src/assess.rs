@@ -137,12 +137,13 @@ pub(crate) struct Assessment<'a> {
     pub(crate) risks: BTreeSet<RiskKind>,
     /// The documents it acts in.
     pub(crate) documents: Vec<&'a DocumentOrigin>,
-    pub(crate) destination: Option<Destination<'a>>,
+    /// Where it can lead. The first is what it is asked for; an element can do more than one.
+    pub(crate) destinations: Vec<Destination<'a>>,
 }
 
 impl<'a> Assessment<'a> {
     fn new(effect: Effect) -> Self {
-        Self { effect, risks: BTreeSet::new(), documents: Vec::new(), destination: None }
+        Self { effect, risks: BTreeSet::new(), documents: Vec::new(), destinations: Vec::new() }
     }
 
     fn risk(mut self, kind: RiskKind) -> Self {
@@ -164,8 +165,13 @@ impl<'a> Assessment<'a> {
     }
 
     fn leads(mut self, url: &'a str, way: Way<'a>) -> Self {
-        self.destination = Some(Destination { url, way });
+        self.destinations.push(Destination { url, way });
         self
+    }
+
+    /// Where it leads first.
+    pub(crate) fn destination(&self) -> Option<&Destination<'a>> {
+        self.destinations.first()
     }
 
     /// The kind a card names.
@@ -199,7 +205,9 @@ pub(crate) fn assess<'a>(action: &'a Action, facts: &'a Facts<'a>) -> Assessment
             if facts.tab.reload_resubmits { step.risk(RiskKind::Resubmit) } else { step }
         }
         Action::Pointer { target, gesture: gesture @ Gesture::Click { .. } } => {
-            click(target, *gesture)
+            let step = click(target, *gesture);
+            let downloads = holds_alt(action) && target.link.is_some();
+            step.risks(downloads.then_some(RiskKind::Download))
         }
         Action::Drag { from, to } => {
             Assessment::new(Effect::Input).within(from).within(to).risk(RiskKind::Unclassified)
@@ -237,6 +245,15 @@ pub(crate) fn assess<'a>(action: &'a Action, facts: &'a Facts<'a>) -> Assessment
             Assessment::new(Effect::Input).within(target).risk(RiskKind::Upload)
         }
         Action::AnswerDialog { accept, .. } => dialog(*accept, facts),
+    }
+}
+
+/// Whether Alt is held, with which following a link downloads what it leads to.
+pub(crate) fn holds_alt(action: &Action) -> bool {
+    match action {
+        Action::Pointer { gesture: Gesture::Click { modifiers, .. }, .. } => modifiers.alt,
+        Action::Press { chord, .. } => chord.modifiers.alt,
+        _ => false,
     }
 }
 
@@ -290,10 +307,7 @@ fn click_into<'a>(step: Assessment<'a>, target: &'a TargetRecord) -> Assessment<
         if is_void_address(&link.url) {
             classified = false;
         } else {
-            if step.destination.is_none() {
-                step = step.leads(&link.url, Way::Link(link));
-            }
-            step = step.risks(address_risk(&link.url));
+            step = step.leads(&link.url, Way::Link(link)).risks(address_risk(&link.url));
             if link.download {
                 step = step.risk(RiskKind::Download);
             }
@@ -338,10 +352,7 @@ fn submits<'a>(step: Assessment<'a>, submission: Option<&'a Submission>) -> Asse
 }
 
 fn entered<'a>(step: Assessment<'a>, target: &'a TargetRecord) -> Assessment<'a> {
-    let step = step.risk(RiskKind::Enter);
-    if target.enter.is_some() {
-        return submits(step, target.enter.as_ref());
-    }
+    let step = submits(step.risk(RiskKind::Enter), target.enter.as_ref());
     if target.editable { step } else { click_into(step, target) }
 }
 

@@ -1,12 +1,10 @@
 //! Blocks: what no level, rule or answer overrides (R-143…R-148). Evaluated before a decision
 //! and again at dispatch.
 
-use crate::assess::{Assessment, Destination, Way, is_void_address, sends};
+use crate::assess::{Assessment, Destination, Way, holds_alt, is_void_address, sends};
 use crate::facts::{Downloads, Facts, Policy};
 use crate::refuse::{RefusalCode, quoted};
-use reins_core::{
-    Action, DocumentOrigin, Gesture, Origin, OriginError, Refusal, TargetRecord, web_url,
-};
+use reins_core::{Action, DocumentOrigin, Origin, OriginError, Refusal, TargetRecord, web_url};
 
 /// The first block that an action runs into.
 pub(crate) fn block(
@@ -19,7 +17,7 @@ pub(crate) fn block(
     for target in targets(action) {
         addresses(target)?;
     }
-    if let Some(destination) = &step.destination {
+    for destination in &step.destinations {
         scheme(destination)?;
         never_origin(destination.origin().as_ref(), facts)?;
         inside_app(action, destination, facts)?;
@@ -218,13 +216,11 @@ fn download(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Result
     if facts.downloads == Downloads::Allowed {
         return Ok(());
     }
-    let link = match &step.destination {
-        Some(Destination { way: Way::Link(link), .. }) => link,
-        _ => return Ok(()),
-    };
-    // Alt and a click on a link downloads what it leads to.
-    let alt = matches!(action, Action::Pointer { gesture: Gesture::Click { modifiers, .. }, .. } if modifiers.alt);
-    if !link.download && !alt {
+    let downloads = step.destinations.iter().any(|destination| match destination.way {
+        Way::Link(link) => link.download || holds_alt(action),
+        _ => false,
+    });
+    if !downloads {
         return Ok(());
     }
     Err(RefusalCode::Download.refusal(

@@ -91,7 +91,7 @@ impl CriticQuestion {
         let target = action.target();
         let named = |document: &DocumentOrigin| document.named_as().cloned();
         let document = target.and_then(|target| named(&target.origin));
-        let destination = step.destination.as_ref().and_then(|leads| leads.origin());
+        let destination = step.destination().and_then(|leads| leads.origin());
         Self {
             goal: clip_middle(&plain_text(goal), GOAL_BYTES),
             tool: CriticTool::of(action.verb()),
@@ -100,7 +100,7 @@ impl CriticQuestion {
             top: target.and_then(|target| named(&target.top)),
             in_frame: target.is_some_and(in_frame),
             cross_site: matches!((&document, &destination), (Some(from), Some(to)) if from.site() != to.site()),
-            follows_link: matches!(&step.destination, Some(leads) if matches!(leads.way, Way::Link(_))),
+            follows_link: matches!(step.destination(), Some(leads) if matches!(leads.way, Way::Link(_))),
             document,
             destination,
         }
@@ -133,7 +133,7 @@ fn control_type(action: &Action, step: &Assessment<'_>) -> ControlType {
         Action::Type { .. } => ControlType::TextField,
         Action::Check { .. } => ControlType::Check,
         Action::Select { .. } => ControlType::Select,
-        _ if matches!(&step.destination, Some(leads) if matches!(leads.way, Way::Link(_))) => {
+        _ if matches!(step.destination(), Some(leads) if matches!(leads.way, Way::Link(_))) => {
             ControlType::Link
         }
         _ if action.target().is_some_and(crate::assess::is_native_check) => ControlType::Check,

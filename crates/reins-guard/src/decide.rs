@@ -177,16 +177,15 @@ fn unnamed(step: &Assessment<'_>, facts: &Facts<'_>) -> Option<Unnamed> {
             }
         }
     }
-    if let Some(destination) = &step.destination
-        && let Some(origin) = destination.origin()
-        && !is_named_origin(&origin, facts)
-    {
-        let given = destination.way == Way::Address && !facts.turn.knows(destination.url);
-        if given {
-            risk = risk.max(Some(RiskKind::NewSite));
-            origins.push(origin);
-        } else if careful {
-            risk = risk.max(Some(RiskKind::CrossOrigin));
+    for destination in &step.destinations {
+        let Some(origin) = destination.origin() else { continue };
+        if is_named_origin(&origin, facts) {
+            continue;
+        }
+        let from_nowhere = destination.way == Way::Address && !facts.turn.knows(destination.url);
+        if from_nowhere || careful {
+            let kind = if from_nowhere { RiskKind::NewSite } else { RiskKind::CrossOrigin };
+            risk = risk.max(Some(kind));
             origins.push(origin);
         }
     }
@@ -201,7 +200,7 @@ fn nameable(step: &Assessment<'_>) -> Vec<Origin> {
         .documents
         .iter()
         .filter_map(|document| document.named_as().cloned())
-        .chain(step.destination.as_ref().and_then(|destination| destination.origin()))
+        .chain(step.destinations.iter().filter_map(|destination| destination.origin()))
         .collect();
     origins.sort();
     origins.dedup();
@@ -228,7 +227,7 @@ fn always_offer(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Op
     }
     let site = match action.target() {
         Some(target) => target.top.named_as().cloned(),
-        None => match &step.destination {
+        None => match step.destination() {
             Some(destination) => destination.origin(),
             None => facts.tab.origin.named_as().cloned(),
         },

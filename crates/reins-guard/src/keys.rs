@@ -56,6 +56,8 @@ pub(crate) fn key_effect(chord: &KeyChord, target: Option<&TargetRecord>) -> Key
             _ => KeyEffect::Unknown,
         },
         Key::Named("Backspace" | "Delete", ..) if editable => KeyEffect::Edit,
+        // Outside a field, a held key makes a command of the browser or the page of it.
+        Key::Named(..) if commanded && !editable => KeyEffect::Unknown,
         Key::Named(name, ..) if MOVING.contains(name) => KeyEffect::Move,
         Key::Named(..) => KeyEffect::Unknown,
         Key::Character(_) if editable => KeyEffect::Edit,

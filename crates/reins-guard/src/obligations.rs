@@ -6,7 +6,7 @@ use crate::block::in_frame;
 use crate::facts::{Downloads, Facts, Policy};
 use crate::host::same_site;
 use reins_core::{
-    Action, DocumentOrigin, FormMethod, FrameId, Gesture, MouseButton, Origin, OriginPattern,
+    Action, DocumentOrigin, FormMethod, FrameId, Gesture, MouseButton, Origin, OriginPattern, Rule,
     TargetRecord,
 };
 use url::Url;
@@ -62,7 +62,7 @@ pub enum FrameTarget {
     Parent(FrameId),
     /// A new tab.
     NewTab,
-    /// The frame or window of this name.
+    /// The frame of this name, or a new tab if there is none.
     Named(String),
 }
 
@@ -71,7 +71,7 @@ pub enum FrameTarget {
 pub enum Popups {
     /// None.
     Refused,
-    /// One, for the expected request.
+    /// One, for the expected request and nothing else.
     One,
 }
 
@@ -135,23 +135,18 @@ pub(crate) fn obligations(
     step: &Assessment<'_>,
     facts: &Facts<'_>,
 ) -> Obligations {
-    let mut origins: Vec<Origin> =
-        step.documents.iter().filter_map(|document| web_origin(document)).collect();
-    if action.target().is_none()
-        && let Some(origin) = web_origin(&facts.tab.origin)
-    {
-        origins.push(origin);
-    }
+    let mut origins = approved_origins(action, step, facts);
     let expected = expected_request(action, step);
-    let mut redirects = match &expected {
-        Some(request) => Origin::parse(&request.url).ok().into_iter().collect(),
-        None => origins.clone(),
-    };
-    redirects.sort();
-    redirects.dedup();
-    origins.sort();
-    origins.dedup();
-    let opens = expected.as_ref().is_some_and(|request| request.frame == FrameTarget::NewTab);
+    let mut redirects = origins.clone();
+    redirects.extend(expected.as_ref().and_then(|request| Origin::parse(&request.url).ok()));
+    for list in [&mut origins, &mut redirects] {
+        list.sort();
+        list.dedup();
+    }
+    let opens = matches!(
+        expected,
+        Some(ExpectedRequest { frame: FrameTarget::NewTab | FrameTarget::Named(_), .. })
+    );
     Obligations {
         navigation: match (facts.policy, expected) {
             (Policy::Pinned(app), _) => Navigation::App(app.clone()),
@@ -165,6 +160,26 @@ pub(crate) fn obligations(
     }
 }
 
+/// The origins that a step happens at, and those that the person named for this turn.
+fn approved_origins(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Vec<Origin> {
+    let turn = facts.turn;
+    let always = facts.rules.iter().filter(|(_, rule)| *rule == Rule::Always);
+    let mut origins: Vec<Origin> = turn
+        .named
+        .iter()
+        .chain(&turn.planned)
+        .chain(&turn.asked)
+        .chain(always.map(|(origin, _)| origin))
+        .cloned()
+        .collect();
+    origins.extend(step.documents.iter().filter_map(|document| web_origin(document)));
+    if !matches!(action, Action::OpenTab { .. }) {
+        origins.extend(web_origin(&facts.tab.origin));
+    }
+    origins.retain(|origin| facts.rules.never(origin).is_none());
+    origins
+}
+
 fn web_origin(document: &DocumentOrigin) -> Option<Origin> {
     match document {
         DocumentOrigin::Web(origin) | DocumentOrigin::Sandboxed(origin) => Some(origin.clone()),
@@ -173,7 +188,7 @@ fn web_origin(document: &DocumentOrigin) -> Option<Origin> {
 }
 
 fn expected_request(action: &Action, step: &Assessment<'_>) -> Option<ExpectedRequest> {
-    let destination = step.destination.as_ref()?;
+    let destination = step.destination()?;
     let url = without_fragment(destination.url);
     let get = FormMethod::Get;
     let (any_query, method, frame) = match &destination.way {

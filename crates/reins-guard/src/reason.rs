@@ -47,7 +47,7 @@ impl Wording {
             None => place(&facts.tab.origin, &facts.tab.origin, &known),
         };
         let mut sites: Vec<Origin> = step.documents.iter().filter_map(|at| web(at)).collect();
-        sites.extend(step.destination.as_ref().and_then(|destination| destination.origin()));
+        sites.extend(step.destinations.iter().filter_map(|destination| destination.origin()));
         sites.sort();
         sites.dedup();
         let (leads, leads_alone) = leads(step, &known);
@@ -199,7 +199,7 @@ fn place(document: &DocumentOrigin, top: &DocumentOrigin, known: &[Origin]) -> S
 
 /// Where a step leads, and whether that sentence can stand alone.
 fn leads(step: &Assessment<'_>, known: &[Origin]) -> (Option<String>, bool) {
-    let Some(destination) = &step.destination else { return (None, false) };
+    let Some(destination) = step.destination() else { return (None, false) };
     let Some(origin) = destination.origin() else { return (None, false) };
     let host = shown_host_port(&origin, known);
     let own = step.documents.last().and_then(|document| web(document));

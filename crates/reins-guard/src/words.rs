@@ -3,6 +3,8 @@
 use crate::assess::RiskKind;
 use crate::lexicon::{ADDRESS, ADDRESS_KEYS, ADDRESS_WITH_OBJECT, HARMLESS, RISKY};
 use crate::plain::plain_text;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -16,21 +18,8 @@ const SPELLED_OUT: usize = 3;
 pub(crate) fn caption_risk(caption: &str) -> Option<RiskKind> {
     let mut text = folded(caption);
     let mut words = words(&text);
-    for pattern in &LEXICON.harmless {
-        match pattern {
-            Pattern::Piece(piece) => text = text.replace(piece, " "),
-            Pattern::Words { .. } => {
-                while let Some(at) = pattern.find(&words) {
-                    words.drain(at);
-                }
-            }
-        }
-    }
-    let named = LEXICON.risky.iter().filter(|(_, pattern)| match pattern {
-        Pattern::Piece(piece) => text.contains(piece.as_str()),
-        Pattern::Words { .. } => pattern.find(&words).is_some(),
-    });
-    let named = named.map(|(kind, _)| *kind).max();
+    LEXICON.harmless.take_out(&mut text, &mut words);
+    let named = LEXICON.risky.find(&text, &words);
     // A word of two alphabets is made to be read as another than it is.
     let disguised = words.iter().any(|word| is_disguised(word));
     named.max(disguised.then_some(RiskKind::Unclassified))
@@ -126,27 +115,32 @@ fn is_disguised(word: &str) -> bool {
 }
 
 struct Lexicon {
-    risky: Vec<(RiskKind, Pattern)>,
-    harmless: Vec<Pattern>,
+    risky: Patterns<RiskKind>,
+    harmless: Patterns<()>,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
-    let patterns = |line: &&str| line.split(',').map(Pattern::read).collect::<Vec<_>>();
-    Lexicon {
-        risky: RISKY
-            .iter()
-            .flat_map(|(kind, lines)| {
-                lines.iter().flat_map(patterns).map(|pattern| (*kind, pattern))
-            })
-            .collect(),
-        harmless: HARMLESS.iter().flat_map(patterns).collect(),
+    let mut lexicon = Lexicon { risky: Patterns::new(), harmless: Patterns::new() };
+    for (kind, lines) in RISKY {
+        lexicon.risky.add(lines, *kind);
     }
+    lexicon.harmless.add(HARMLESS, ());
+    lexicon
 });
 
-/// What a caption is searched for. The lexicon's own page tells how they are written.
-enum Pattern {
-    Piece(String),
-    Words { first: bool, words: Vec<Word> },
+/// What captions are searched for. The lexicon's own page tells how patterns are written.
+struct Patterns<T> {
+    /// By their first word.
+    words: HashMap<String, Vec<(Words, T)>>,
+    /// Those that begin with the beginning of a word.
+    stems: Vec<(Words, T)>,
+    pieces: Vec<(String, T)>,
+}
+
+struct Words {
+    /// Only at the start of a caption.
+    first: bool,
+    words: Vec<Word>,
 }
 
 struct Word {
@@ -154,30 +148,77 @@ struct Word {
     beginning: bool,
 }
 
-impl Pattern {
-    fn read(text: &str) -> Self {
-        let text = text.trim();
-        if let Some(piece) = text.strip_prefix('~') {
-            return Pattern::Piece(folded(piece));
+impl<T: Copy + Ord> Patterns<T> {
+    fn new() -> Self {
+        Self { words: HashMap::new(), stems: Vec::new(), pieces: Vec::new() }
+    }
+
+    fn add(&mut self, lines: &[&str], kind: T) {
+        for pattern in lines.iter().flat_map(|line| line.split(',')).map(str::trim) {
+            if let Some(piece) = pattern.strip_prefix('~') {
+                self.pieces.push((folded(piece), kind));
+                continue;
+            }
+            let pattern = Words::read(pattern);
+            match pattern.words.first() {
+                Some(word) if !word.beginning => {
+                    self.words.entry(word.text.clone()).or_default().push((pattern, kind));
+                }
+                _ => self.stems.push((pattern, kind)),
+            }
         }
-        let (first, text) = match text.strip_prefix('^') {
+    }
+
+    /// Where patterns stand in a caption, and what they mean.
+    fn places(&self, words: &[String]) -> impl Iterator<Item = (Range<usize>, T)> {
+        words.iter().enumerate().flat_map(move |(at, word)| {
+            let exact = self.words.get(word).into_iter().flatten();
+            exact.chain(&self.stems).filter_map(move |(pattern, kind)| {
+                pattern.stands(words, at).then_some((at..at + pattern.words.len(), *kind))
+            })
+        })
+    }
+
+    fn find(&self, text: &str, words: &[String]) -> Option<T> {
+        let named = self.places(words).map(|(_, kind)| kind).max();
+        // Pieces are never plain letters.
+        if text.is_ascii() {
+            return named;
+        }
+        let pieces = self.pieces.iter().filter(|(piece, _)| text.contains(piece.as_str()));
+        named.max(pieces.map(|(_, kind)| *kind).max())
+    }
+
+    fn take_out(&self, text: &mut String, words: &mut Vec<String>) {
+        loop {
+            let Some((range, _)) = self.places(words).next() else { break };
+            words.drain(range);
+        }
+        for (piece, _) in &self.pieces {
+            if text.contains(piece.as_str()) {
+                *text = text.replace(piece.as_str(), " ");
+            }
+        }
+    }
+}
+
+impl Words {
+    fn read(pattern: &str) -> Self {
+        let (first, pattern) = match pattern.strip_prefix('^') {
             Some(rest) => (true, rest),
-            None => (false, text),
+            None => (false, pattern),
         };
-        let words = text.split_whitespace().map(|word| match word.strip_suffix('*') {
+        let words = pattern.split_whitespace().map(|word| match word.strip_suffix('*') {
             Some(stem) => Word { text: folded(stem), beginning: true },
             None => Word { text: folded(word), beginning: false },
         });
-        Pattern::Words { first, words: words.collect() }
+        Self { first, words: words.collect() }
     }
 
-    fn find(&self, caption: &[String]) -> Option<std::ops::Range<usize>> {
-        let Pattern::Words { first, words } = self else { return None };
-        let starts = if *first { 1 } else { caption.len() };
-        let at = caption.windows(words.len()).take(starts).position(|window| {
-            window.iter().zip(words).all(|(word, wanted)| wanted.matches(word))
-        })?;
-        Some(at..at + words.len())
+    fn stands(&self, caption: &[String], at: usize) -> bool {
+        let Some(here) = caption.get(at..at + self.words.len()) else { return false };
+        (at == 0 || !self.first)
+            && here.iter().zip(&self.words).all(|(word, wanted)| wanted.matches(word))
     }
 }
 
