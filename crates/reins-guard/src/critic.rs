@@ -1,11 +1,12 @@
 //! The critic's question, built so that no page text can reach it (R-186…R-190).
 
 use crate::approve::{ApprovedAction, Basis};
-use crate::assess::{Assessment, Way};
+use crate::assess::{Assessment, RiskKind, Way};
 use crate::block::in_frame;
 use crate::card::PendingCard;
 use crate::decide::Prepared;
 use crate::plain::{clip_middle, plain_text};
+use crate::reason::{Question, Wording};
 use reins_core::{Action, DocumentOrigin, Origin};
 use thiserror::Error;
 
@@ -87,13 +88,13 @@ pub struct CriticQuestion {
 }
 
 impl CriticQuestion {
-    pub(crate) fn new(goal: &str, action: &Action, step: &Assessment<'_>) -> Self {
+    pub(crate) fn new(action: &Action, step: &Assessment<'_>) -> Self {
         let target = action.target();
         let named = |document: &DocumentOrigin| document.named_as().cloned();
         let document = target.and_then(|target| named(&target.origin));
         let destination = step.destination().and_then(|leads| leads.origin());
         Self {
-            goal: clip_middle(&plain_text(goal), GOAL_BYTES),
+            goal: String::new(),
             tool: CriticTool::of(action.verb()),
             role: CriticRole::of(target.map_or("", |target| target.role.as_str())),
             control: control_type(action, step),
@@ -210,6 +211,7 @@ impl CriticVerdict {
 #[must_use = "the step waits for a verdict"]
 pub struct PendingCheck {
     pub(crate) prepared: Prepared,
+    pub(crate) wording: Wording,
     pub(crate) question: CriticQuestion,
 }
 
@@ -225,13 +227,14 @@ impl PendingCheck {
         self,
         verdict: Result<CriticVerdict, VerdictError>,
     ) -> Result<ApprovedAction, PendingCard> {
-        let note = match verdict {
+        let held = match verdict {
             Ok(CriticVerdict::Allow) => return Ok(self.prepared.approve(Basis::Critic)),
             Ok(CriticVerdict::Escalate { reason }) => {
                 reason.unwrap_or_else(|| "the safety check held this step".to_owned())
             }
             Err(error) => error.to_string(),
         };
-        Err(self.prepared.held(&note))
+        let question = Question { held: Some(held), ..Question::confirm(RiskKind::Critic) };
+        Err(self.prepared.ask(&self.wording, question))
     }
 }

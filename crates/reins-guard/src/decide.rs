@@ -39,7 +39,6 @@ pub(crate) struct Prepared {
     action: Action,
     obligations: Obligations,
     moment: Moment,
-    wording: Wording,
 }
 
 impl Prepared {
@@ -47,30 +46,10 @@ impl Prepared {
         ApprovedAction::new(self.action, basis, self.obligations, self.moment)
     }
 
-    /// The card for a step that the critic held.
-    pub(crate) fn held(self, reason: &str) -> PendingCard {
-        self.ask(
-            CardKind::Confirm,
-            RiskKind::Critic,
-            Extra { held: Some(reason), ..Extra::default() },
-        )
+    pub(crate) fn ask(self, wording: &Wording, question: Question) -> PendingCard {
+        let card = wording.card(&question);
+        PendingCard::new(self, card, question.grants)
     }
-
-    fn ask(self, kind: CardKind, risk: RiskKind, extra: Extra<'_>) -> PendingCard {
-        let Extra { held, aside, always_offer, grants } = extra;
-        let card =
-            self.wording.card(Question { kind, risk, held, aside, always_offer, grants: &grants });
-        PendingCard::new(self, card, grants)
-    }
-}
-
-/// What only some cards have.
-#[derive(Default)]
-struct Extra<'a> {
-    held: Option<&'a str>,
-    aside: Option<&'a str>,
-    always_offer: Option<Origin>,
-    grants: Grants,
 }
 
 /// Decides about one action. Takes it, so that what is approved is what was judged.
@@ -79,36 +58,24 @@ pub fn evaluate(action: Action, facts: &Facts<'_>) -> Decision {
     if let Err(refusal) = block(&action, &step, facts) {
         return Decision::Block(refusal);
     }
-    let verdict = verdict(&step, facts);
-    let always_offer = match &verdict {
-        Verdict::Site(_) => always_offer(&action, &step, facts),
-        _ => None,
-    };
-    let question = CriticQuestion::new("", &action, &step);
-    let prepared = Prepared {
-        obligations: obligations(&action, &step, facts),
-        moment: facts.moment,
-        wording: Wording::new(&action, &step, facts),
-        action,
-    };
-    match verdict {
-        Verdict::Allow(basis) => Decision::Allow(prepared.approve(basis)),
-        Verdict::Check => Decision::Check(PendingCheck { prepared, question }),
-        Verdict::Plan(risk, planned) => {
-            let grants = Grants { planned, plan_allowed: true, ..Grants::default() };
-            Decision::Plan(prepared.ask(CardKind::Plan, risk, Extra { grants, ..Extra::default() }))
+    let obligations = obligations(&action, &step, facts);
+    let prepared = |action| Prepared { action, obligations, moment: facts.moment };
+    match verdict(&step, facts) {
+        Verdict::Allow(basis) => Decision::Allow(prepared(action).approve(basis)),
+        Verdict::Check => {
+            let wording = Wording::new(&action, &step, facts);
+            let question = CriticQuestion::new(&action, &step);
+            Decision::Check(PendingCheck { prepared: prepared(action), wording, question })
         }
-        Verdict::Confirm(risk) => {
-            Decision::Confirm(prepared.ask(CardKind::Confirm, risk, Extra::default()))
-        }
-        Verdict::Site(Unnamed { risk, origins }) => {
-            let grants = Grants { asked: origins, ..Grants::default() };
-            let extra = Extra { always_offer, grants, ..Extra::default() };
-            Decision::Confirm(prepared.ask(CardKind::Confirm, risk, extra))
-        }
-        Verdict::NoCritic(risk) => {
-            let extra = Extra { aside: Some(NO_CRITIC), ..Extra::default() };
-            Decision::Confirm(prepared.ask(CardKind::Confirm, risk, extra))
+        Verdict::Ask(ask) => {
+            let wording = Wording::new(&action, &step, facts);
+            let question = question(ask, &action, &step, facts);
+            let kind = question.kind;
+            let pending = prepared(action).ask(&wording, question);
+            match kind {
+                CardKind::Plan => Decision::Plan(pending),
+                CardKind::Confirm => Decision::Confirm(pending),
+            }
         }
     }
 }
@@ -118,10 +85,19 @@ pub fn evaluate(action: Action, facts: &Facts<'_>) -> Decision {
 enum Verdict {
     Allow(Basis),
     Check,
+    Ask(Ask),
+}
+
+/// What the person is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ask {
+    /// The first step of level careful, with the sites it would name.
     Plan(RiskKind, Vec<Origin>),
-    Confirm(RiskKind),
-    /// Nothing but a site that nobody named is in the way.
+    /// The step's risk.
+    Step(RiskKind),
+    /// Nothing but a site that nobody named.
     Site(Unnamed),
+    /// Every step, because there is no critic.
     NoCritic(RiskKind),
 }
 
@@ -143,24 +119,41 @@ fn verdict(step: &Assessment<'_>, facts: &Facts<'_>) -> Verdict {
         return Verdict::Allow(Basis::Harmless);
     }
     match facts.level {
-        Level::Ask => Verdict::Confirm(risk.unwrap_or(RiskKind::Change)),
+        Level::Ask => Verdict::Ask(Ask::Step(risk.unwrap_or(RiskKind::Change))),
         Level::Auto => match (risk, unnamed(step, facts)) {
-            (Some(risk), _) => Verdict::Confirm(risk),
-            (None, Some(unnamed)) => Verdict::Site(unnamed),
+            (Some(risk), _) => Verdict::Ask(Ask::Step(risk)),
+            (None, Some(unnamed)) => Verdict::Ask(Ask::Site(unnamed)),
             (None, None) if step.effect == Effect::Open => Verdict::Allow(Basis::KnownAddress),
             (None, None) => Verdict::Allow(Basis::NamedSite),
         },
         Level::Careful if facts.critic == CriticState::Missing => {
-            Verdict::NoCritic(risk.unwrap_or(RiskKind::Change))
+            Verdict::Ask(Ask::NoCritic(risk.unwrap_or(RiskKind::Change)))
         }
         Level::Careful if !facts.turn.plan_allowed => {
-            Verdict::Plan(risk.unwrap_or(RiskKind::Change), nameable(step))
+            Verdict::Ask(Ask::Plan(risk.unwrap_or(RiskKind::Change), nameable(step)))
         }
         Level::Careful => match (risk, unnamed(step, facts)) {
-            (Some(risk), _) => Verdict::Confirm(risk),
-            (None, Some(unnamed)) => Verdict::Site(unnamed),
+            (Some(risk), _) => Verdict::Ask(Ask::Step(risk)),
+            (None, Some(unnamed)) => Verdict::Ask(Ask::Site(unnamed)),
             (None, None) => Verdict::Check,
         },
+    }
+}
+
+/// The card's question.
+fn question(ask: Ask, action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Question {
+    match ask {
+        Ask::Plan(risk, planned) => {
+            let grants = Grants { planned, plan_allowed: true, ..Grants::default() };
+            Question { kind: CardKind::Plan, grants, ..Question::confirm(risk) }
+        }
+        Ask::Step(risk) => Question::confirm(risk),
+        Ask::Site(Unnamed { risk, origins }) => Question {
+            always_offer: always_offer(action, step, facts),
+            grants: Grants { asked: origins, ..Grants::default() },
+            ..Question::confirm(risk)
+        },
+        Ask::NoCritic(risk) => Question { aside: Some(NO_CRITIC), ..Question::confirm(risk) },
     }
 }
 

@@ -53,31 +53,73 @@ pub enum HostNote {
     Mixed,
 }
 
-/// What a person should know of a host's letters. `known` are hosts that the person has to do
-/// with: a host that looks like one of them imitates it.
-pub fn host_note<'a>(
-    origin: &Origin,
-    known: impl IntoIterator<Item = &'a Origin>,
-) -> Option<HostNote> {
-    let host = without_www(origin.host());
-    let readable = readable(host);
-    let look = look(&readable);
-    for other in known {
-        let other = without_www(other.host());
-        if other != host && self::look(&self::readable(other)) == look {
-            return Some(HostNote::Imitates(other.to_owned()));
+/// The hosts that a person has to do with. A host that looks like one of them imitates it.
+#[derive(Clone, Debug, Default)]
+pub struct KnownHosts(Vec<KnownHost>);
+
+#[derive(Clone, Debug)]
+struct KnownHost {
+    host: String,
+    look: String,
+}
+
+impl KnownHosts {
+    /// Takes in origins. The same host may come more than once.
+    pub fn new<'a>(origins: impl IntoIterator<Item = &'a Origin>) -> Self {
+        let mut hosts: Vec<&str> =
+            origins.into_iter().map(|origin| without_www(origin.host())).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        Self(
+            hosts
+                .into_iter()
+                .map(|host| KnownHost { host: host.to_owned(), look: look(&readable(host)) })
+                .collect(),
+        )
+    }
+
+    /// What a person should know of a host's letters.
+    pub fn note(&self, origin: &Origin) -> Option<HostNote> {
+        let host = without_www(origin.host());
+        let readable = readable(host);
+        let look = look(&readable);
+        let imitated = self.0.iter().find(|known| known.host != host && known.look == look);
+        if let Some(known) = imitated {
+            return Some(HostNote::Imitates(known.host.clone()));
+        }
+        if readable == host {
+            return None;
+        }
+        if look.is_ascii() {
+            return Some(HostNote::Imitates(look));
+        }
+        if readable.split('.').any(|label| !label.is_single_script()) {
+            return Some(HostNote::Mixed);
+        }
+        Some(HostNote::Letters(plain_text(&readable)))
+    }
+
+    /// A host as cards show it: in its ASCII form, with the port if it is not the usual one,
+    /// with `http://` if the connection is not protected, and with a note about its letters.
+    pub fn shown(&self, origin: &Origin) -> String {
+        let scheme = if origin.scheme() == "http" { "http://" } else { "" };
+        let port = if is_usual(origin) { String::new() } else { format!(":{}", origin.port()) };
+        self.noted(format!("{scheme}{}{port}", shortened(origin.host())), origin)
+    }
+
+    /// A host with its port, whichever it is.
+    pub(crate) fn shown_with_port(&self, origin: &Origin) -> String {
+        self.noted(format!("{}:{}", shortened(origin.host()), origin.port()), origin)
+    }
+
+    fn noted(&self, shown: String, origin: &Origin) -> String {
+        match self.note(origin) {
+            None => shown,
+            Some(HostNote::Letters(letters)) => format!("{shown} (in letters: {letters})"),
+            Some(HostNote::Imitates(other)) => format!("{shown} (not {other}, but looks like it)"),
+            Some(HostNote::Mixed) => format!("{shown} (mixes alphabets)"),
         }
     }
-    if readable == host {
-        return None;
-    }
-    if look.is_ascii() {
-        return Some(HostNote::Imitates(look));
-    }
-    if readable.split('.').any(|label| !label.is_single_script()) {
-        return Some(HostNote::Mixed);
-    }
-    Some(HostNote::Letters(plain_text(&readable)))
 }
 
 /// The host with its letters instead of their `xn--` form.
@@ -90,41 +132,6 @@ fn look(readable: &str) -> String {
     let letters: String = skeleton(readable).collect();
     // Some plain letters stand for others there, such as `rn` for `m`. One form is enough.
     letters.to_lowercase().replace("rn", "m").replace('i', "l")
-}
-
-/// A host as cards show it: in its ASCII form, with the port if it is not the usual one, with
-/// `http://` if the connection is not protected, and with a note about misleading letters.
-pub fn shown_host<'a>(origin: &Origin, known: impl IntoIterator<Item = &'a Origin>) -> String {
-    let mut shown = String::new();
-    if origin.scheme() == "http" {
-        shown.push_str("http://");
-    }
-    shown.push_str(&shortened(origin.host()));
-    if !is_usual(origin) {
-        shown.push_str(&format!(":{}", origin.port()));
-    }
-    noted(shown, origin, known)
-}
-
-/// A host with its port, whichever it is.
-pub(crate) fn shown_host_port<'a>(
-    origin: &Origin,
-    known: impl IntoIterator<Item = &'a Origin>,
-) -> String {
-    noted(format!("{}:{}", shortened(origin.host()), origin.port()), origin, known)
-}
-
-fn noted<'a>(
-    shown: String,
-    origin: &Origin,
-    known: impl IntoIterator<Item = &'a Origin>,
-) -> String {
-    match host_note(origin, known) {
-        None => shown,
-        Some(HostNote::Letters(letters)) => format!("{shown} (in letters: {letters})"),
-        Some(HostNote::Imitates(other)) => format!("{shown} (not {other}, but looks like it)"),
-        Some(HostNote::Mixed) => format!("{shown} (mixes alphabets)"),
-    }
 }
 
 fn shortened(host: &str) -> String {
@@ -147,6 +154,7 @@ mod tests {
     #[test]
     fn hosts_are_shown_so_that_none_passes_for_another() {
         let known = [origin("https://www.paypal.com"), origin("https://microsoft.com")];
+        let known = KnownHosts::new(&known);
         for (host, shown) in [
             ("https://shop.example", "shop.example"),
             ("https://shop.example:8443", "shop.example:8443"),
@@ -162,7 +170,7 @@ mod tests {
             ("https://例え.jp", "xn--r8jz45g.jp (in letters: 例え.jp)"),
             ("https://gооgle-ж.com", "xn--x (mixes alphabets)"),
         ] {
-            let found = shown_host(&origin(host), &known);
+            let found = known.shown(&origin(host));
             // The exact ASCII form is the parser's business; the rest is ours.
             let tail = |text: &str| text.split_once(' ').map(|(_, tail)| tail.to_owned());
             assert_eq!(tail(&found), tail(shown), "{host}: {found}");
@@ -176,7 +184,7 @@ mod tests {
     #[test]
     fn a_long_host_keeps_its_end() {
         let host = format!("https://www.paypal.com.{}.evil.example", "a".repeat(60));
-        let shown = shown_host(&origin(&host), []);
+        let shown = KnownHosts::default().shown(&origin(&host));
         assert!(shown.ends_with(".evil.example") && shown.starts_with('…'), "{shown}");
         assert!(!shown.contains("paypal"), "{shown}");
     }

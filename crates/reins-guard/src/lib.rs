@@ -37,7 +37,7 @@ pub use facts::{
     CriticState, DialogFacts, DialogKind, Downloads, Facts, Moment, Policy, Published, TabFacts,
     TurnFacts,
 };
-pub use host::{HostNote, host_note, same_site, shown_host};
+pub use host::{HostNote, KnownHosts, same_site};
 pub use level::{Level, LevelError};
 pub use obligations::{
     ExpectedRequest, FrameTarget, Navigation, Obligations, Popups, RequestVerdict,

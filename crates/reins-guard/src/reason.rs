@@ -3,7 +3,7 @@
 use crate::assess::{Assessment, RiskKind, Way};
 use crate::card::{Card, CardKind, Grants};
 use crate::facts::Facts;
-use crate::host::{shown_host, shown_host_port};
+use crate::host::KnownHosts;
 use crate::plain::{clip_middle, plain_text};
 use crate::title::title;
 use reins_core::{Action, DocumentOrigin, Origin};
@@ -24,19 +24,27 @@ pub(crate) struct Wording {
     leads_alone: bool,
     sites: Vec<String>,
     /// What the hosts on the card are compared with.
-    known: Vec<Origin>,
+    known: KnownHosts,
 }
 
 /// Everything else that a card says.
-pub(crate) struct Question<'a> {
+pub(crate) struct Question {
     pub(crate) kind: CardKind,
     pub(crate) risk: RiskKind,
     /// The critic's reason, if it held the step.
-    pub(crate) held: Option<&'a str>,
+    pub(crate) held: Option<String>,
     /// What else the person should know, for its own sentence.
-    pub(crate) aside: Option<&'a str>,
+    pub(crate) aside: Option<&'static str>,
     pub(crate) always_offer: Option<Origin>,
-    pub(crate) grants: &'a Grants,
+    pub(crate) grants: Grants,
+}
+
+impl Question {
+    /// The plain question about one step.
+    pub(crate) fn confirm(risk: RiskKind) -> Self {
+        let grants = Grants::default();
+        Self { kind: CardKind::Confirm, risk, held: None, aside: None, always_offer: None, grants }
+    }
 }
 
 impl Wording {
@@ -56,14 +64,15 @@ impl Wording {
             place,
             leads,
             leads_alone,
-            sites: sites.iter().map(|site| shown_host(site, &known)).collect(),
+            sites: sites.iter().map(|site| known.shown(site)).collect(),
             known,
         }
     }
 
     /// Puts the card together.
-    pub(crate) fn card(&self, question: Question<'_>) -> Card {
+    pub(crate) fn card(&self, question: &Question) -> Card {
         let Question { kind, risk, held, aside, always_offer, grants } = question;
+        let (kind, risk) = (*kind, *risk);
         let mut detail = Vec::new();
         match (held, risk_word(risk)) {
             (Some(held), _) => detail.push(sentence(held)),
@@ -84,15 +93,15 @@ impl Wording {
                 "Allowing also covers other low-risk steps on {hosts} in this session."
             ));
         }
-        detail.extend(aside.map(sentence));
+        detail.extend(aside.iter().copied().map(sentence));
         Card {
             kind,
             title: self.title.clone(),
             detail: detail.join(" "),
             risk,
             sites: self.sites.clone(),
-            always_offer,
-            note: held.or(aside).map(str::to_owned),
+            always_offer: always_offer.clone(),
+            note: held.as_deref().or(*aside).map(str::to_owned),
         }
     }
 
@@ -122,8 +131,7 @@ impl Wording {
     }
 
     fn hosts(&self, origins: &[Origin]) -> Option<String> {
-        let hosts: Vec<String> =
-            origins.iter().map(|origin| shown_host(origin, &self.known)).collect();
+        let hosts: Vec<String> = origins.iter().map(|origin| self.known.shown(origin)).collect();
         (!hosts.is_empty()).then(|| hosts.join(" and "))
     }
 }
@@ -157,21 +165,11 @@ fn sentence(text: &str) -> String {
 }
 
 /// The hosts that the person has to do with.
-fn known(facts: &Facts<'_>) -> Vec<Origin> {
+fn known(facts: &Facts<'_>) -> KnownHosts {
     let turn = facts.turn;
     let ruled = facts.rules.iter().map(|(origin, _)| origin);
-    let mut known: Vec<Origin> = turn
-        .named
-        .iter()
-        .chain(&turn.planned)
-        .chain(&turn.asked)
-        .chain(ruled)
-        .chain(facts.tab.origin.named_as())
-        .cloned()
-        .collect();
-    known.sort();
-    known.dedup();
-    known
+    let named = turn.named.iter().chain(&turn.planned).chain(&turn.asked);
+    KnownHosts::new(named.chain(ruled).chain(facts.tab.origin.named_as()))
 }
 
 fn web(document: &DocumentOrigin) -> Option<Origin> {
@@ -181,8 +179,8 @@ fn web(document: &DocumentOrigin) -> Option<Origin> {
     }
 }
 
-fn place(document: &DocumentOrigin, top: &DocumentOrigin, known: &[Origin]) -> String {
-    let host = |origin| shown_host(origin, known);
+fn place(document: &DocumentOrigin, top: &DocumentOrigin, known: &KnownHosts) -> String {
+    let host = |origin| known.shown(origin);
     let own = match document {
         DocumentOrigin::Web(origin) => host(origin),
         DocumentOrigin::Sandboxed(origin) => format!("a sandboxed page of {}", host(origin)),
@@ -198,10 +196,10 @@ fn place(document: &DocumentOrigin, top: &DocumentOrigin, known: &[Origin]) -> S
 }
 
 /// Where a step leads, and whether that sentence can stand alone.
-fn leads(step: &Assessment<'_>, known: &[Origin]) -> (Option<String>, bool) {
+fn leads(step: &Assessment<'_>, known: &KnownHosts) -> (Option<String>, bool) {
     let Some(destination) = step.destination() else { return (None, false) };
     let Some(origin) = destination.origin() else { return (None, false) };
-    let host = shown_host_port(&origin, known);
+    let host = known.shown_with_port(&origin);
     let own = step.documents.last().and_then(|document| web(document));
     match &destination.way {
         Way::Form(_) => (Some(format!("It sends the form to {host}.")), true),

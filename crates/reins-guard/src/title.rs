@@ -64,14 +64,21 @@ fn pointing(gesture: Gesture) -> &'static str {
 
 /// An element by role and name.
 fn named(target: &TargetRecord) -> String {
-    let role = match target.role.as_str() {
-        "" | "generic" | "none" | "presentation" => "element".to_owned(),
-        role => clip_middle(&plain_text(role), ROLE_BYTES),
-    };
+    let role = role(&target.role);
     if plain_text(&target.name).is_empty() {
         format!("the {role} without a name")
     } else {
         format!("the {role} {}", quoted(&target.name))
+    }
+}
+
+/// A role stands on the card without quotes, so only what can be a role's name is one.
+fn role(role: &str) -> &str {
+    let is_word = role.len() <= ROLE_BYTES && role.bytes().all(|byte| byte.is_ascii_lowercase());
+    match role {
+        "" | "generic" | "none" | "presentation" => "element",
+        role if is_word => role,
+        _ => "element",
     }
 }
 

@@ -1,7 +1,5 @@
 //! The guard, tested from outside as control and browser use it.
 
-#![expect(clippy::expect_used, reason = "a test fails by panicking")]
-
 mod approvals;
 mod blocks;
 mod cards;

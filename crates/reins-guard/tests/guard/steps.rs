@@ -173,6 +173,8 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// Part of the list it belongs to.
     pub(crate) group: Group,
+    /// Whether it is on the risky list (R-149…R-153), as the acceptance document has it.
+    pub(crate) risky: bool,
     pub(crate) action: Action,
     pub(crate) tab: TabFacts,
     /// Whether a ref named the target, with its link and form as they are now. `Changed` when
@@ -201,7 +203,12 @@ pub(crate) enum Group {
 
 impl Step {
     fn new(group: Group, name: &'static str, action: Action) -> Self {
-        Self { name, group, action, tab: TabFacts::agents(here()), shown: Shown::AsItIs }
+        let tab = TabFacts::agents(here());
+        Self { name, group, risky: false, action, tab, shown: Shown::AsItIs }
+    }
+
+    fn risky(group: Group, name: &'static str, action: Action) -> Self {
+        Self { risky: true, ..Self::new(group, name, action) }
     }
 
     fn tab(self, tab: TabFacts) -> Self {
@@ -248,6 +255,7 @@ fn looking() -> Vec<Step> {
 
 fn opening() -> Vec<Step> {
     let step = |name, action| Step::new(Group::Open, name, action);
+    let risky = |name, action| Step::risky(Group::Open, name, action);
     let known = format!("{HERE}/known");
     let there = format!("{THERE}/known");
     vec![
@@ -256,22 +264,23 @@ fn opening() -> Vec<Step> {
         step("the same in a new tab", Action::OpenTab { url: Some(there.clone()) }),
         step("an address from nowhere, on this site", navigate(&format!("{HERE}/guess"))),
         step("an address from nowhere, on another site", navigate(&format!("{THERE}/guess"))),
-        step(
+        risky(
             "an address of a link that was shown, which does something (`/logout`)",
             navigate(&format!("{HERE}/logout")),
         ),
         step("`javascript:`, `data:`, `file:`, `chrome:` …", navigate("javascript:alert(1)")),
-        step("go back or forward", back(Some(&known))),
-        step("go back to where nobody knows", back(None)),
+        risky("go back or forward", back(Some(&known))),
+        risky("go back to where nobody knows", back(None)),
         step("go back to a page of the browser", back(Some("chrome://newtab/"))),
         step("load the page again", Action::Reload { tab: tab(), url: known.clone() }),
-        step("load a page again that a form led to", Action::Reload { tab: tab(), url: known })
+        risky("load a page again that a form led to", Action::Reload { tab: tab(), url: known })
             .tab(TabFacts { reload_resubmits: true, ..TabFacts::agents(here()) }),
     ]
 }
 
 fn clicking() -> Vec<Step> {
     let step = |name, action| Step::new(Group::Click, name, action);
+    let risky = |name, action| Step::risky(Group::Click, name, action);
     let known = format!("{HERE}/known");
     let alt = Modifiers { alt: true, ..Modifiers::default() };
     let mut download = link("Report", &known);
@@ -290,110 +299,114 @@ fn clicking() -> Vec<Step> {
         ),
         step("a link that leads elsewhere than it was shown", click(link("Products", &known)))
             .shown(Shown::Changed),
-        step(
+        risky(
             "a link with a risk word, such as “Delete account”",
             click(link("Delete account", &known)),
         ),
-        step(
+        risky(
             "a link that does something (`/logout`)",
             click(link("Bye", &format!("{HERE}/logout"))),
         ),
-        step("a link that downloads", click(download)),
-        step(
+        risky("a link that downloads", click(download)),
+        risky(
             "a link with Alt held, which downloads",
             click_with(link("Report", &known), MouseButton::Left, alt),
         ),
-        step("a link that calls itself a button", click(button_link)),
-        step(
+        risky("a link that calls itself a button", click(button_link)),
+        risky(
             "a link without an address (`javascript:void(0)`)",
             click(link("More", "javascript:void(0)")),
         ),
         step("a link whose address is a script", click(link("More", "javascript:pay()"))),
         step("a link for another program (`mailto:` …)", click(link("Mail", "mailto:a@b.example"))),
-        step(
+        risky(
             "a submit control, whatever it says",
             click(submit("OK", &format!("{HERE}/next"), FormMethod::Post)),
         ),
-        step(
+        risky(
             "a submit control of a search form",
             click(submit("Search", &format!("{HERE}/search"), FormMethod::Get)),
         ),
-        step(
+        risky(
             "an image that submits",
             click(TargetRecord {
                 submission: Some(form(HERE, FormMethod::Post)),
                 ..input("image", "")
             }),
         ),
-        step("a submit control without a form", click(formless)),
-        step(
+        risky("a submit control without a form", click(formless)),
+        risky(
             "a button of a form that closes a dialog",
             click(submit("Close", HERE, FormMethod::Dialog)),
         ),
         step("a checkbox or radio button", click(input("checkbox", "Show prices"))),
-        step(
+        risky(
             "a checkbox with a risk word, such as “Subscribe”",
             click(input("checkbox", "Subscribe")),
         ),
-        step(
+        risky(
             "something that only says it is a checkbox",
             click(element("div", "checkbox", "Show prices")),
         ),
-        step("a switch that the page drew", click(switch)),
-        step("a button that submits nothing", click(element("button", "button", "Show more"))),
-        step("any other element", click(element("div", "generic", "Show more"))),
-        step("a text field", click(input("text", "Name"))),
-        step(
+        risky("a switch that the page drew", click(switch)),
+        risky("a button that submits nothing", click(element("button", "button", "Show more"))),
+        risky("any other element", click(element("div", "generic", "Show more"))),
+        risky("a text field", click(input("text", "Name"))),
+        risky(
             "a password, one-time code or payment field",
             click(sensitive("password", "Password", Sensitivity::Password)),
         ),
-        step("a file field", click(sensitive("file", "Photo", Sensitivity::File))),
-        step(
+        risky("a file field", click(sensitive("file", "Photo", Sensitivity::File))),
+        risky(
             "anything, with the right button",
             click_with(link("Products", &known), MouseButton::Right, Modifiers::default()),
         ),
-        step(
+        risky(
             "drag one element onto another",
             Action::Drag {
                 from: Box::new(element("div", "generic", "Card")),
                 to: Box::new(element("div", "generic", "Done")),
             },
         ),
-        step("accept a question of the page", answer(true))
+        risky("accept a question of the page", answer(true))
             .dialog(DialogKind::Confirm, "Are you sure?"),
-        step("leave a page that asks to stay", answer(true)).dialog(DialogKind::BeforeUnload, ""),
+        risky("leave a page that asks to stay", answer(true)).dialog(DialogKind::BeforeUnload, ""),
     ]
 }
 
 fn entering() -> Vec<Step> {
     let step = |name, action| Step::new(Group::Enter, name, action);
+    let risky = |name, action| Step::risky(Group::Enter, name, action);
     let native = |name| element("select", "combobox", name);
     let field =
         || TargetRecord { enter: Some(form(HERE, FormMethod::Post)), ..input("text", "Name") };
     vec![
         step("type into a field", type_into(input("text", "Name"))),
-        step("type and press Enter", typing(field(), TYPED, false, true)),
-        step("type a line break as a key", typing(field(), "a\nb", true, false)),
-        step("type a tab as a key", typing(field(), "a\tb", true, false)),
-        step(
+        risky("type and press Enter", typing(field(), TYPED, false, true)),
+        risky("type a line break as a key", typing(field(), "a\nb", true, false)),
+        risky("type a tab as a key", typing(field(), "a\tb", true, false)),
+        risky(
             "type into a password field",
             type_into(sensitive("password", "Password", Sensitivity::Password)),
         ),
-        step(
+        risky(
             "type into a one-time code field",
             type_into(sensitive("text", "Code", Sensitivity::OneTimeCode)),
         ),
-        step(
+        risky(
             "type into a payment field",
             type_into(sensitive("text", "Card number", Sensitivity::Payment)),
         ),
-        step("type into something that is no field", type_into(element("div", "generic", "Board"))),
+        risky(
+            "type into something that is no field",
+            type_into(element("div", "generic", "Board")),
+        ),
         step("choose an option of a select", select(native("Country"), "Chile")),
-        step(
+        risky(
             "choose an option with a risk word, such as “Delete”",
             select(native("Action"), "Delete"),
         ),
-        step(
+        risky(
             "choose in a list that the page drew",
             select(element("div", "listbox", "Country"), "Chile"),
         ),
@@ -401,11 +414,11 @@ fn entering() -> Vec<Step> {
             "check a checkbox or radio button",
             Action::Check { target: input("radio", "Small"), checked: true },
         ),
-        step(
+        risky(
             "check something that only says it is a checkbox",
             Action::Check { target: element("div", "checkbox", "Small"), checked: true },
         ),
-        step(
+        risky(
             "give files to a page",
             Action::Upload {
                 target: sensitive("file", "Photo", Sensitivity::File),
@@ -417,28 +430,29 @@ fn entering() -> Vec<Step> {
 
 fn keys() -> Vec<Step> {
     let step = |name, action| Step::new(Group::Keys, name, action);
+    let risky = |name, action| Step::risky(Group::Keys, name, action);
     let field =
         || TargetRecord { enter: Some(form(HERE, FormMethod::Post)), ..input("text", "Name") };
     let known = format!("{HERE}/known");
     vec![
-        step("Enter in a field", press(Some(field()), "Enter")),
-        step("Enter on a link", press(Some(link("Products", &known)), "Enter")),
-        step("Enter with nothing chosen", press(None, "Enter")),
+        risky("Enter in a field", press(Some(field()), "Enter")),
+        risky("Enter on a link", press(Some(link("Products", &known)), "Enter")),
+        risky("Enter with nothing chosen", press(None, "Enter")),
         step("arrows, Tab, Home, End, Page Up and Down, Escape", press(Some(field()), "ArrowDown")),
         step("a character or Backspace in a field", press(Some(field()), "a")),
-        step("a character outside a field, which is a shortcut of the page", press(None, "e")),
-        step("Delete outside a field", press(None, "Delete")),
+        risky("a character outside a field, which is a shortcut of the page", press(None, "e")),
+        risky("Delete outside a field", press(None, "Delete")),
         step(
             "Space on a checkbox or radio button",
             press(Some(input("checkbox", "Show prices")), " "),
         ),
-        step(
+        risky(
             "Space on any other control",
             press(Some(element("button", "button", "Show more")), " "),
         ),
-        step("copy, cut or paste", press(Some(field()), "Control+v")),
-        step("any other chord, such as Control+S or Alt+1", press(Some(field()), "Control+s")),
-        step(
+        risky("copy, cut or paste", press(Some(field()), "Control+v")),
+        risky("any other chord, such as Control+S or Alt+1", press(Some(field()), "Control+s")),
+        risky(
             "a character in a password, code or payment field",
             press(Some(sensitive("password", "Password", Sensitivity::Password)), "a"),
         ),
