@@ -55,7 +55,6 @@ pub(crate) struct TabState {
 #[derive(Clone, Debug)]
 pub(crate) struct PendingNavigation {
     pub(crate) url: String,
-    pub(crate) document: DocumentId,
     pub(crate) since: Mark,
 }
 
@@ -291,7 +290,6 @@ impl TabState {
         if event.frame_id == self.main.as_str() && !event.navigation_type.contains("SameDocument") {
             self.pending = Some(PendingNavigation {
                 url: event.url,
-                document: DocumentId::new(event.loader_id),
                 since: now,
             });
         }

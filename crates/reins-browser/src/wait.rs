@@ -143,10 +143,10 @@ async fn text_in(tab: &Arc<Tab>, text: &str, gone: bool, until: Instant) -> bool
         let call = crate::page_call::call("waitText", &wanted);
         let asked =
             worlds.iter().map(|world| ask(world, &call, true, ROUND + BUSY).answer::<bool>());
-        let answers = join_all(asked).await;
-        let mut heard = answers.iter().filter_map(|a| a.as_ref().ok()).peekable();
-        let held = heard.peek().is_some()
-            && if gone { heard.all(|seen| *seen) } else { heard.any(|seen| *seen) };
+        // Owned values: a borrowing closure here would make the whole future unfit to be sent.
+        let heard: Vec<bool> = join_all(asked).await.into_iter().filter_map(Result::ok).collect();
+        let held = !heard.is_empty()
+            && if gone { heard.iter().all(|seen| *seen) } else { heard.contains(&true) };
         if held {
             return true;
         }

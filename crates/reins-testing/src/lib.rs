@@ -24,6 +24,7 @@ pub struct Page {
     body: String,
     never_ends: bool,
     never_answers: bool,
+    after: Duration,
 }
 
 impl Page {
@@ -45,6 +46,7 @@ impl Page {
             body: body.into(),
             never_ends: false,
             never_answers: false,
+            after: Duration::ZERO,
         }
     }
 
@@ -74,6 +76,13 @@ impl Page {
     #[must_use]
     pub fn never_answering(mut self) -> Self {
         self.never_answers = true;
+        self
+    }
+
+    /// The answer comes this much later.
+    #[must_use]
+    pub fn after(mut self, wait: Duration) -> Self {
+        self.after = wait;
         self
     }
 
@@ -227,6 +236,9 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
     };
     if page.never_answers {
         std::future::pending::<()>().await;
+    }
+    if !page.after.is_zero() {
+        tokio::time::sleep(page.after).await;
     }
     let status = StatusCode::from_u16(page.status).unwrap_or(StatusCode::OK);
     let body = if page.never_ends {

@@ -85,7 +85,7 @@ reins_cdp::protocol! {
     event "Page.frameNavigated" FrameNavigated { frame: Frame };
     event "Page.navigatedWithinDocument" NavigatedWithin { frame_id: String, url: String };
     event "Page.frameStartedNavigating" StartedNavigating {
-        frame_id: String, url: String, loader_id: String, navigation_type: String
+        frame_id: String, url: String, navigation_type: String
     };
     event "Page.frameScheduledNavigation" ScheduledNavigation { frame_id: String, url: String };
     event "Page.frameClearedScheduledNavigation" ClearedNavigation { frame_id: String };

@@ -1,7 +1,5 @@
 //! Targets, the browser itself, and downloads.
 
-use serde::Serialize;
-
 reins_cdp::protocol! {
     /// Names of targets, the browser and downloads.
     pub(crate) NAMES;
@@ -43,7 +41,3 @@ reins_cdp::protocol! {
 pub(crate) fn auto_attach() -> SetAutoAttach {
     SetAutoAttach { auto_attach: true, wait_for_debugger_on_start: true, flatten: true }
 }
-
-/// No parameters.
-#[derive(Serialize)]
-pub(crate) struct Nothing {}

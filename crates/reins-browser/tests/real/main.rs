@@ -1,0 +1,18 @@
+//! Reins in the installed Chromium. Every page is served by the test itself, and what reached its
+//! server decides.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
+
+mod attacks;
+mod clicks;
+mod crash;
+mod dialogs;
+mod files;
+mod frames;
+mod keyboard;
+mod loading;
+mod pictures;
+mod protocol;
+mod support;
+mod tabs;
+mod typing;
