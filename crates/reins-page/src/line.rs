@@ -57,6 +57,8 @@ pub(crate) struct Line {
     pub(crate) gap: u32,
     /// Reached only because it was on screen, beyond what was read in document order.
     pub(crate) extra: bool,
+    /// An item of a list.
+    pub(crate) item: bool,
 }
 
 impl Line {
@@ -69,6 +71,7 @@ impl Line {
             container: false,
             gap: 0,
             extra: false,
+            item: false,
         }
     }
 
@@ -131,7 +134,12 @@ impl Line {
                     defused(&mut out, value);
                 }
                 Piece::Prose(text) => {
-                    defused(&mut out, text);
+                    if text.contains('\n') {
+                        let indent = "  ".repeat(usize::from(self.depth.min(40)) + 1);
+                        defused(&mut out, &text.replace('\n', &format!("\n{indent}")));
+                    } else {
+                        defused(&mut out, text);
+                    }
                     glue = true;
                 }
                 Piece::Open => {
@@ -186,10 +194,14 @@ enum Part {
 pub(crate) struct Run {
     parts: Vec<Part>,
     on_screen: bool,
+    /// A space belongs before the next word.
+    apart: bool,
     /// Written in front: `## `, `3. `.
     pub(crate) mark: Option<String>,
     /// Line breaks in the text are part of it.
     pub(crate) keep_lines: bool,
+    /// What is written next belongs to an item of a list.
+    pub(crate) item: bool,
     /// Stays one line even if it holds nothing but controls.
     pub(crate) together: bool,
 }
@@ -201,6 +213,9 @@ impl Run {
 
     pub(crate) fn text(&mut self, text: &str, on_screen: bool) {
         self.on_screen |= on_screen;
+        if std::mem::take(&mut self.apart) && !text.starts_with(closes) {
+            self.hard_space();
+        }
         if let Some(Part::Prose(last)) = self.parts.last_mut() {
             last.push_str(text);
         } else {
@@ -208,8 +223,12 @@ impl Run {
         }
     }
 
-    /// Parts words without ending the line.
+    /// Parts words without ending the line, but not a word from its full stop.
     pub(crate) fn space(&mut self) {
+        self.apart = true;
+    }
+
+    fn hard_space(&mut self) {
         if let Some(Part::Prose(last)) = self.parts.last_mut() {
             last.push(' ');
         } else if !self.parts.is_empty() {
@@ -221,12 +240,15 @@ impl Run {
         if self.keep_lines {
             self.text("\n", false);
         } else {
-            self.space();
+            self.hard_space();
         }
     }
 
     pub(crate) fn widget(&mut self, pieces: Vec<Piece>, element: Option<usize>, on_screen: bool) {
         self.on_screen |= on_screen;
+        if std::mem::take(&mut self.apart) {
+            self.hard_space();
+        }
         self.parts.push(Part::Widget { pieces, element });
     }
 
@@ -279,7 +301,8 @@ impl Run {
             return;
         }
         let on_screen = self.on_screen;
-        let line = || Line::new(depth, on_screen);
+        let item = self.item;
+        let line = || Line { item, ..Line::new(depth, on_screen) };
         let mark = self.mark.take();
         if !says && !self.together {
             for part in self.parts {
@@ -308,7 +331,6 @@ impl Run {
     fn write_fenced(self, depth: u16, lines: &mut Vec<Line>) {
         let mut line = Line::new(depth, self.on_screen);
         line.pieces.push(Piece::Prose("```".to_owned()));
-        let indent = format!("\n{}", "  ".repeat(usize::from(depth.min(40)) + 1));
         let mut parts = self.parts.into_iter().peekable();
         let mut first = true;
         while let Some(part) = parts.next() {
@@ -328,7 +350,7 @@ impl Run {
                     if parts.peek().is_none() {
                         text.truncate(text.trim_end().len());
                     }
-                    line.pieces.push(Piece::Prose(text.replace('\n', &indent)));
+                    line.pieces.push(Piece::Prose(text));
                 }
                 Part::Widget { pieces, .. } => {
                     line.pieces.push(Piece::Open);
@@ -338,9 +360,14 @@ impl Run {
             }
             first = false;
         }
-        line.pieces.push(Piece::Prose(format!("{indent}```")));
+        line.pieces.push(Piece::Prose("\n```".to_owned()));
         lines.push(line);
     }
+}
+
+/// Marks that close what is before them.
+fn closes(c: char) -> bool {
+    matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']' | '}' | '…' | '。' | '、' | '」')
 }
 
 /// White space squeezed, one space kept at the ends.

@@ -422,18 +422,23 @@ fn push_generated(out: &mut String, content: Option<&str>) {
     // After a slash comes the alternative text, which replaces the content.
     let mut texts = String::new();
     let mut chars = content.chars();
+    // What stands inside url(), counter() and the like is no text.
+    let mut nested = 0u32;
     while let Some(c) = chars.next() {
         match c {
             '"' => {
                 while let Some(c) = chars.next() {
                     match c {
                         '"' => break,
-                        '\\' => texts.extend(chars.next()),
-                        c => texts.push(c),
+                        '\\' => texts.extend(chars.next().filter(|_| nested == 0)),
+                        c if nested == 0 => texts.push(c),
+                        _ => {}
                     }
                 }
             }
-            '/' => texts.clear(),
+            '(' => nested += 1,
+            ')' => nested = nested.saturating_sub(1),
+            '/' if nested == 0 => texts.clear(),
             _ => {}
         }
     }

@@ -154,6 +154,12 @@ impl<'a, 'o> Writer<'a, 'o> {
         match tag {
             "iframe" | "frame" if visible => return self.inner_frame(id, depth),
             "label" if self.labels.contains(&id) => return self.only_widgets(id, depth),
+            "legend" | "figcaption"
+                if !self.container_name.is_empty()
+                    && self.namer.text(id) == self.container_name =>
+            {
+                return self.only_widgets(id, depth);
+            }
             "option" | "optgroup" if role == "generic" => return,
             _ => {}
         }
@@ -201,6 +207,7 @@ impl<'a, 'o> Writer<'a, 'o> {
                 self.flush(depth);
                 if tag == "li" || display == Display::ListItem {
                     self.run.mark = self.list_mark(id);
+                    self.run.item = true;
                 }
                 self.children(id, depth);
                 self.flush(depth);

@@ -305,7 +305,7 @@ fn parents(lines: &[Line]) -> Vec<Option<usize>> {
 }
 
 /// Cuts lines into texts of at most `limit` bytes, between lines where possible.
-fn paginate(lines: &[String], limit: usize) -> Vec<String> {
+pub(crate) fn paginate(lines: &[String], limit: usize) -> Vec<String> {
     let limit = limit.max(256);
     let mut pages = Vec::new();
     let mut page = String::new();

@@ -161,11 +161,12 @@ impl Builder {
         let node = NodeNumber(u32::try_from(number(seq)?).unwrap_or(0));
         let display = Display::from_wire(u64::try_from(number(seq)?).unwrap_or(0));
         let flags = Flags(u32::try_from(number(seq)?).unwrap_or(0));
-        let rect = if flags.has_box() {
-            let mut side = || number(seq).map(clamp);
-            Some(Rect { x: side()?, y: side()?, width: side()?, height: side()? })
-        } else {
+        let rect = if matches!(display, Display::Inline | Display::Contents) {
             None
+        } else {
+            let mut side = || number(seq).map(clamp);
+            let rect = Rect { x: side()?, y: side()?, width: side()?, height: side()? };
+            flags.has_box().then_some(rect)
         };
         let from = self.tree.facts.len();
         for _ in 0..number(seq)? {

@@ -12,6 +12,7 @@ import {
   assignedNodesOf,
   attributeNames,
   attributeOf,
+  childElementsOf,
   containsNode,
   dataOf,
   deepActiveElement,
@@ -66,8 +67,15 @@ const PLAIN = new Set([
 /** Elements (and all inside) whose generated text can be part of a name. */
 const NAMED = new Set([
   "a", "button", "label", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "option",
-  "figcaption", "caption", "th", "li",
+  "figcaption", "caption", "th",
 ]);
+
+/** Elements with facts that are no attributes. */
+const LIVE = new Set(["input", "textarea", "select", "option", "button", "progress", "meter", "output"]);
+/** White space that collapsing would change. */
+const SPACES = /[\t\n\r\f]|  /;
+/** So many elements of one kind without generated text speak for the rest. */
+const KIND_SAMPLES = 8;
 
 /** Possible hosts of shadow roots (DOM, "attach a shadow root"), custom elements apart. */
 const HOSTS = new Set([
@@ -82,18 +90,28 @@ interface Clip {
   bottom: number;
 }
 
+/** A box that content sits in. It is measured once something in it needs to know, not before. */
+interface Block {
+  el: Element;
+  style: CSSStyleDeclaration;
+  /** Where the record's box and flags are. */
+  boxAt: number;
+  flagsAt: number;
+  /** The region that is visible here, and the one that is visible to what is inside. */
+  clip: Clip;
+  inner: Clip;
+  box: Clip | null;
+  on: boolean;
+}
+
 /** What a child needs to know of the element around it. */
 interface Place {
   style: CSSStyleDeclaration;
   /** Where the record's flags are, so that what is found out later can be added. */
   flagsAt: number;
-  /** The visible region of the nearest scrollers and of the viewport. */
-  clip: Clip;
-  /** The box of the nearest block. */
-  box: Clip | null;
-  /** Whether it cuts off or scrolls what exceeds its box: not yet known, no, yes. */
-  cuts: -1 | 0 | 1;
-  on: boolean;
+  /** The nearest box around the content. */
+  block: Block;
+  inline: boolean;
   pointer: boolean;
   naming: boolean;
   /** Whether the style of its own text has been looked at. */
@@ -113,10 +131,9 @@ function overlaps(a: Clip, b: Clip): boolean {
   return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
 }
 
-function within(a: Clip, b: Clip): boolean {
-  return (
-    a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1
-  );
+function clipOf(el: Element): Clip {
+  const { x, y, width, height } = rectOf(el);
+  return { left: x, top: y, right: x + width, bottom: y + height };
 }
 
 function displayOf(display: string): Display {
@@ -157,6 +174,8 @@ export class Walk implements Context {
   private readonly focus = deepActiveElement();
   private readonly screen: Clip;
   private screenBegun = false;
+  /** Tag and class of elements asked for generated text in vain, and how often. */
+  private readonly quietKinds = new Map<string, number>();
   /** Whether a white-space-only text here would separate words. */
   private inlineBefore = false;
 
@@ -176,18 +195,25 @@ export class Walk implements Context {
   }
 
   page(root: Element): void {
-    this.visit(root, 0, {
-      style: getComputedStyle(root),
+    this.visit(root, 0, this.outside(root, false), null);
+  }
+
+  /** The place of something that the walk begins with. */
+  private outside(el: Element, naming: boolean): Place {
+    const style = getComputedStyle(el);
+    const { screen } = this;
+    return {
+      style,
       flagsAt: -1,
-      clip: this.screen,
-      box: null,
-      cuts: 0,
-      on: true,
+      block: {
+        el, style, boxAt: -1, flagsAt: -1, clip: screen, inner: screen, box: screen, on: true,
+      },
+      inline: false,
       pointer: false,
-      naming: false,
+      naming,
       textKnown: true,
       preformatted: false,
-    });
+    };
   }
 
   /** One element with everything inside it, below its bare ancestors. */
@@ -197,27 +223,16 @@ export class Walk implements Context {
     const first = Math.max(0, path.length - MAX_DEPTH);
     path.slice(first, -1).forEach((at, depth) => {
       const style = getComputedStyle(at);
-      const start = this.out.push(
-        this.tagOf(localNameOf(at)), depth, number(at), displayOf(style.display), 0, 0,
-      );
+      const display = displayOf(style.display);
+      const start = this.out.push(this.tagOf(localNameOf(at)), depth, number(at), display, 0) - 1;
+      if (display !== Display.Inline && display !== Display.Contents) this.out.push(0, 0, 0, 0);
+      const countAt = this.out.push(0) - 1;
       const found = facts(at, localNameOf(at), attributeNames(at), this, this.out);
-      this.out[start - 1] = found.count;
-      this.out[start - 2] = found.flags;
+      this.out[countAt] = found.count;
+      this.out[start] = found.flags;
       this.written.add(number(at));
     });
-    const style = getComputedStyle(flatParent(el) ?? el);
-    this.visit(el, path.length - 1 - first, {
-      style,
-      flagsAt: -1,
-      clip: this.screen,
-      box: null,
-      cuts: 0,
-      on: true,
-      pointer: false,
-      naming: true,
-      textKnown: true,
-      preformatted: false,
-    });
+    this.visit(el, path.length - 1 - first, this.outside(flatParent(el) ?? el, true), null);
   }
 
   /** Adds what was referred to but not reached, so that names can be computed from it. */
@@ -248,17 +263,23 @@ export class Walk implements Context {
     if (count !== 0) this.out.push(GAP, depth, count);
   }
 
-  private visit(el: Element, depth: number, up: Place): void {
+  private visit(el: Element, depth: number, up: Place, known: Clip | null): void {
     const tag = localNameOf(el);
     if (SKIPPED.has(tag)) return;
     if (depth > MAX_DEPTH || this.out.length > MAX_RECORDS * 10) return this.gap(depth, 1);
     this.visited++;
     const names = attributeNames(el);
     let hasId = false;
-    for (const name of names) {
+    let hasRole = false;
+    let plain = true;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!;
+      if (name === "class" || name === "style") continue;
       if (name === "id") hasId = true;
-      else if (name === "aria-hidden" || name === "inert") {
-        if (this.isWithheld(el, name)) {
+      else {
+        plain = false;
+        if (name === "role") hasRole = true;
+        else if ((name === "aria-hidden" || name === "inert") && this.isWithheld(el, tag, name)) {
           this.withheld++;
           return;
         }
@@ -269,144 +290,186 @@ export class Walk implements Context {
     if (shown === "none" || shown === "") return;
     let display = displayOf(shown);
     if (display === Display.Inline && REPLACED.has(tag)) display = Display.InlineBlock;
+    const inline = display === Display.Inline || display === Display.Contents;
+    const custom = tag.includes("-");
     let flags = 0;
-    if (style.visibility !== "visible") flags |= Flag.Invisible;
-    let on = up.on;
-    let box: DOMRect | null = null;
-    let clip = up.clip;
-    if (display !== Display.Inline && display !== Display.Contents) {
-      box = rectOf(el);
-      if (up.box && up.cuts !== 0 && !within(box, up.box)) {
-        if (up.cuts === -1) this.lookForCuts(up);
-      }
-      clip = up.clip;
-      on = overlaps(box, clip);
-      flags |= Flag.Box;
-      if ((box.width <= 1 || box.height <= 1) && this.cuts(style) !== 0) flags |= Flag.Clips;
-    }
-    if (on) flags |= Flag.OnScreen;
+    const isPlain = PLAIN.has(tag);
+    if ((!isPlain || hasRole) && style.visibility !== "visible") flags |= Flag.Invisible;
     const pointer = style.cursor === "pointer";
     if (pointer && !up.pointer) flags |= Flag.Pointer;
     if (el === this.focus) flags |= Flag.Focused;
-    const naming = up.naming || NAMED.has(tag) || names.includes("role");
+    const naming = up.naming || hasRole || NAMED.has(tag);
+    const root = custom || HOSTS.has(tag) ? rootIn(el) : null;
+    const first = firstChildOf(root ?? el);
 
-    // The record. The number of facts is filled in afterwards.
+    // The record. Flags, box and the number of facts are filled in afterwards.
     const out = this.out;
     const start = out.length;
     const flagsAt = start + 4;
     out.push(this.tagOf(tag), depth, 0, display, 0);
-    if (box) {
-      out.push(Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height));
+    let { block } = up;
+    if (inline) {
+      if (this.measure(block)) flags |= Flag.OnScreen;
+    } else {
+      const boxAt = out.push(0, 0, 0, 0) - 4;
+      // A cell without a style of its own is where its row is.
+      if (display !== Display.TableCell || names.length > 0 || known) {
+        const clip = block.inner;
+        block = { el, style, boxAt, flagsAt, clip, inner: clip, box: null, on: false };
+      }
+      if (display === Display.InlineBlock) this.measure(up.block);
     }
     const countAt = out.push(0) - 1;
     let count = 0;
-    if (names.length > 0 || tag.length > 4 || tag.includes("-")) {
+    if (!plain || LIVE.has(tag) || custom) {
       const found = facts(el, tag, names, this, out);
       count = found.count;
       flags |= found.flags;
+      if (!plain && el instanceof HTMLElement && el.isContentEditable === true) {
+        if (names.includes("contenteditable")) flags |= Flag.Editable;
+      }
     }
-    if (naming && !LEAVES.has(tag)) count += generated(el, out);
-    if (el instanceof HTMLElement && hasAttribute(el, "contenteditable") && el.isContentEditable) {
-      flags |= Flag.Editable;
+    if (naming && !LEAVES.has(tag) && this.mayGenerate(el, tag, hasId)) {
+      const generatedFacts = generated(el, out);
+      if (generatedFacts > 0) this.quietKinds.delete(kindOf(el, tag));
+      count += generatedFacts;
     }
-    const root = rootIn(el);
     if (root) {
       flags |= Flag.Host;
       meet(root);
-    }
-    if (!root && (HOSTS.has(tag) || tag.includes("-"))) this.hosts.push(el);
-    if (wantsInternals(el, tag, names, flags)) this.internals.push(number(el));
-    if (hasId || count > 0 || flags & (Flag.Pointer | Flag.Focused | Flag.Host) || !PLAIN.has(tag)) {
+    } else if (custom || HOSTS.has(tag)) this.hosts.push(el);
+    if (custom && wantsInternals(el, tag, names, flags)) this.internals.push(number(el));
+    if (hasId || count > 0 || flags & (Flag.Pointer | Flag.Focused | Flag.Host) || !isPlain) {
       const n = number(el);
       out[start + 2] = n;
       this.written.add(n);
     }
     out[countAt] = count;
     out[flagsAt] = flags;
-    let bytes = out[start + 2] === 0 || PLAIN.has(tag) ? 3 : 16;
+    let bytes = out[start + 2] === 0 || isPlain ? 3 : 16;
     for (let i = countAt + 2; i < out.length; i += 2) {
       bytes += Math.min(60, (out[i] as string).length) + 2;
     }
     this.spend(bytes);
-    if (display !== Display.Inline) this.inlineBefore = display === Display.InlineBlock;
+    if (!inline && block.el === el) {
+      if (known) this.place(block, known);
+      else if (first === null || flags & Flag.Pointer || LEAVES.has(tag)) this.measure(block);
+    }
 
-    if (!LEAVES.has(tag)) {
+    if (display !== Display.Inline) this.inlineBefore = display === Display.InlineBlock;
+    if (!LEAVES.has(tag) && (first !== null || tag === "slot")) {
       const place: Place = {
         style,
         flagsAt,
-        clip,
-        box: box ?? up.box,
-        cuts: box ? -1 : up.cuts,
-        on,
+        block,
+        inline,
         pointer,
         naming,
         textKnown: false,
-        preformatted: up.preformatted,
+        preformatted: up.preformatted || tag === "pre",
       };
-      if (tag === "pre") place.preformatted = true;
-      this.children(el, tag, root, depth + 1, place);
+      this.children(el, tag, root, first, depth + 1, place, display);
     }
-    if (display !== Display.Inline) this.inlineBefore = display === Display.InlineBlock;
-    else this.inlineBefore = true;
+    this.inlineBefore = display === Display.Inline || display === Display.InlineBlock;
   }
 
-  private isWithheld(el: Element, name: string): boolean {
-    if (name === "aria-hidden" && attributeOf(el, "aria-hidden") !== "true") return false;
+  /** Whether generated text is worth asking for: not where many of the same kind have had none. */
+  private mayGenerate(el: Element, tag: string, hasId: boolean): boolean {
+    if (hasId) return true;
+    const kind = kindOf(el, tag);
+    const quiet = this.quietKinds.get(kind) ?? 0;
+    this.quietKinds.set(kind, quiet + 1);
+    return quiet < KIND_SAMPLES;
+  }
+
+  private isWithheld(el: Element, tag: string, name: string): boolean {
+    if (tag === "body" || tag === "html") return false;
+    if (name !== "aria-hidden") return true;
+    if (attributeOf(el, name) !== "true") return false;
     // A page that hides the element with the focus made a mistake; browsers ignore it too.
-    if (this.focus && name === "aria-hidden" && containsNode(el, this.focus)) return false;
-    const tag = localNameOf(el);
-    return tag !== "body" && tag !== "html";
+    return !(this.focus && containsNode(el, this.focus));
   }
 
-  /** 0 when content may stick out of the box, Flag.Clips or Flag.Scrolls when not. */
-  private cuts(style: CSSStyleDeclaration): number {
-    const overflow = style.overflow;
-    if (overflow === "visible") return 0;
-    return overflow.includes("auto") || overflow.includes("scroll") ? Flag.Scrolls : Flag.Clips;
+  /** Measures a block if that has not been done; returns whether it is on screen. */
+  private measure(block: Block): boolean {
+    if (!block.box) this.place(block, clipOf(block.el));
+    return block.on;
   }
 
-  /** Finds out, once a child exceeds the box, whether the box cuts it off. */
-  private lookForCuts(place: Place): void {
-    const flag = this.cuts(place.style);
-    place.cuts = flag ? 1 : 0;
-    if (!flag || !place.box) return;
-    const { clip, box } = place;
-    place.clip = {
+  private place(block: Block, box: Clip): void {
+    block.box = box;
+    block.on = overlaps(box, block.clip);
+    const { out } = this;
+    if (block.boxAt < 0) return;
+    const width = box.right - box.left;
+    const height = box.bottom - box.top;
+    out[block.boxAt] = Math.round(box.left);
+    out[block.boxAt + 1] = Math.round(box.top);
+    out[block.boxAt + 2] = Math.round(width);
+    out[block.boxAt + 3] = Math.round(height);
+    let flags = Flag.Box;
+    if (block.on) flags |= Flag.OnScreen;
+    if (width <= 1 || height <= 1) flags |= cuts(block.style);
+    this.flag(block.flagsAt, flags);
+  }
+
+  private flag(at: number, flags: number): void {
+    if (at >= 0) this.out[at] = (this.out[at] as number) | flags;
+  }
+
+  /** If the box cuts off or scrolls what exceeds it, less is visible inside. */
+  private lookForCuts(block: Block): void {
+    const flag = cuts(block.style);
+    if (!flag) return;
+    this.flag(block.flagsAt, flag);
+    this.measure(block);
+    const { clip, box } = block;
+    if (!box) return;
+    block.inner = {
       left: Math.max(clip.left, box.left),
       top: Math.max(clip.top, box.top),
       right: Math.min(clip.right, box.right),
       bottom: Math.min(clip.bottom, box.bottom),
     };
-    if (place.flagsAt >= 0) this.out[place.flagsAt] = (this.out[place.flagsAt] as number) | flag;
   }
 
   private children(
     el: Element,
     tag: string,
     root: ShadowRoot | null,
+    first: Node | null,
     depth: number,
     place: Place,
+    display: Display,
   ): void {
     if (tag === "select") return this.options(el, depth, place);
-    if (tag === "details" && !hasAttribute(el, "open") && !root) {
-      for (const child of el.children) {
-        if (localNameOf(child) === "summary") return this.visit(child, depth, place);
+    if (tag === "details" && !root && !hasAttribute(el, "open")) {
+      for (const child of childElementsOf(el)) {
+        if (localNameOf(child) === "summary") return this.visit(child, depth, place, null);
       }
       return;
     }
     let list: Node[] | null = null;
-    let first: Node | null = firstChildOf(root ?? el);
-    if (!root && el instanceof HTMLSlotElement) {
+    if (tag === "slot") {
       const assigned = assignedNodesOf(el);
       if (assigned.length > 0) list = assigned;
+      else if (!first) return;
     }
-    if (!first && !list) return;
-    if (place.style.contentVisibility === "hidden") return;
+    const inner = firstElementChildOf(el) !== null || root !== null || list !== null;
+    const own = place.block.el === el;
+    if (inner && own && display !== Display.TableRow && display !== Display.TableRows) {
+      if (place.style.contentVisibility === "hidden") return;
+      this.lookForCuts(place.block);
+    }
     if (this.limits.room <= 0) {
-      const tall = place.box && place.box.bottom - place.box.top > 3 * this.screen.bottom;
-      if (tall || !place.box) return this.screenOnly(list ?? siblings(first), depth, place);
+      this.measure(place.block);
+      const { box } = place.block;
+      const tall = own && box !== null && box.bottom - box.top > 3 * this.screen.bottom;
+      if (tall || display === Display.Contents) {
+        return this.screenOnly(list ?? siblings(first), depth, place);
+      }
     }
-    const drawn = el instanceof SVGElement && tag !== "foreignObject";
+    const drawn = tag === "svg" || (el instanceof SVGElement && tag !== "foreignObject");
     let rendered = false;
     let unrendered = false;
     let index = 0;
@@ -422,7 +485,7 @@ export class Walk implements Context {
         }
         if (!drawn || DRAWN.has(localNameOf(child as Element))) {
           const before = this.out.length;
-          this.visit(child as Element, depth, place);
+          this.visit(child as Element, depth, place, null);
           if (this.out.length > before) rendered = true;
           else unrendered = true;
         }
@@ -437,12 +500,13 @@ export class Walk implements Context {
 
   private options(el: Element, depth: number, place: Place): void {
     let count = 0;
-    for (const child of el.children) {
+    const all = childElementsOf(el);
+    for (const child of all) {
       if (count >= OPTIONS && !this.limits.full) break;
-      this.visit(child, depth, place);
+      this.visit(child, depth, place, null);
       count++;
     }
-    if (count < el.children.length) this.out.push(GAP, depth, el.children.length - count);
+    if (count < all.length) this.out.push(GAP, depth, all.length - count);
   }
 
   private text(node: Text, depth: number, place: Place): void {
@@ -452,35 +516,41 @@ export class Walk implements Context {
       data = data.slice(0, limit);
       this.gap(depth, -1);
     }
-    const blank = !/\S/.test(data);
-    if (blank && !(this.inlineBefore && nextSiblingOf(node))) return;
+    if (data.trim() === "") {
+      if (!this.inlineBefore || !nextSiblingOf(node)) return;
+      this.out.push(TEXT, depth, " ");
+      this.spend(1);
+      return;
+    }
     if (!place.textKnown) this.lookAtText(place);
-    const text = blank ? " " : place.preformatted ? data : data.replace(/\s+/g, " ");
-    this.out.push(TEXT, depth, text.toWellFormed());
-    this.spend(blank ? 1 : text.length + 3);
+    if (SPACES.test(data)) {
+      // Whether white space is kept matters only where there is some to keep.
+      if (!place.preformatted && place.style.whiteSpace.startsWith("pre")) place.preformatted = true;
+      if (place.preformatted) this.flag(place.flagsAt, Flag.Preformatted);
+      else data = data.replace(/\s+/g, " ");
+    }
+    this.out.push(TEXT, depth, data.toWellFormed());
+    this.spend(data.length + 3);
     this.inlineBefore = true;
   }
 
   /** Reads the style that decides whether text of this element can be seen. */
   private lookAtText(place: Place): void {
     place.textKnown = true;
-    const style = place.style;
+    const { style } = place;
     let flags = 0;
-    const fill = style.getPropertyValue("-webkit-text-fill-color") || style.color;
+    if (this.measure(place.block)) flags |= Flag.OnScreen;
+    if (style.visibility !== "visible") flags |= Flag.Invisible;
     // Text filled by its background is painted, though its own colour is transparent.
-    if (isTransparent(fill) && !style.getPropertyValue("background-clip").includes("text")) {
+    if (
+      isTransparent(style.webkitTextFillColor) &&
+      !style.getPropertyValue("background-clip").includes("text")
+    ) {
       flags |= Flag.Transparent;
     }
     if (parseFloat(style.fontSize) < 2) flags |= Flag.TinyFont;
-    if (parseFloat(style.textIndent) < -900) flags |= Flag.Indented;
-    const space = style.whiteSpace;
-    if (space.startsWith("pre") || space === "break-spaces") {
-      flags |= Flag.Preformatted;
-      place.preformatted = true;
-    }
-    if (flags && place.flagsAt >= 0) {
-      this.out[place.flagsAt] = (this.out[place.flagsAt] as number) | flags;
-    }
+    if (!place.inline && parseFloat(style.textIndent) < -900) flags |= Flag.Indented;
+    this.flag(place.flagsAt, flags);
   }
 
   /** Goes on only into the children that are on screen now. */
@@ -493,16 +563,17 @@ export class Walk implements Context {
     }
     if (this.limits.screenRoom <= 0) return this.gap(depth, list.length);
     let from = 0;
-    if (list.length > SCAN) from = Math.max(0, firstBelow(list, place.clip.top) - 1);
+    if (list.length > SCAN) from = Math.max(0, firstBelow(list, place.block.inner.top) - 1);
     let skipped = from;
     let misses = 0;
     for (let i = from; i < list.length; i++) {
       const child = list[i]!;
-      if (this.limits.screenRoom > 0 && this.mayShow(child, place)) {
+      const box = this.limits.screenRoom > 0 ? this.mayShow(child, place) : null;
+      if (box) {
         if (skipped > 0) this.gap(depth, skipped);
         skipped = 0;
         misses = 0;
-        this.visit(child, depth, place);
+        this.visit(child, depth, place, box);
       } else {
         skipped++;
         if (list.length > SCAN && ++misses > PATIENCE) {
@@ -514,11 +585,13 @@ export class Walk implements Context {
     if (skipped > 0) this.gap(depth, skipped);
   }
 
-  private mayShow(el: Element, place: Place): boolean {
-    const box = rectOf(el);
-    if (box.width > 0 && box.height > 0) return overlaps(box, place.clip);
+  private mayShow(el: Element, place: Place): Clip | null {
+    const box = clipOf(el);
+    if (box.right > box.left && box.bottom > box.top) {
+      return overlaps(box, place.block.inner) ? box : null;
+    }
     // No box of its own (contents, or only floating or fixed children): look inside.
-    return firstElementChildOf(el) !== null || rootIn(el) !== null;
+    return firstElementChildOf(el) !== null || rootIn(el) !== null ? box : null;
   }
 
   /** Writes a subtree that only names refer to; hidden content included, since names may use it. */
@@ -534,11 +607,14 @@ export class Walk implements Context {
     const n = number(el);
     this.written.add(n);
     const start = out.length;
-    out.push(this.tagOf(tag), depth, n, displayOf(style.display), flags, 0);
+    const display = displayOf(style.display);
+    out.push(this.tagOf(tag), depth, n, display, flags);
+    if (display !== Display.Inline && display !== Display.Contents) out.push(0, 0, 0, 0);
+    const countAt = out.push(0) - 1;
     const found = facts(el, tag, names, this, out);
     found.count += generated(el, out);
     out[start + 4] = flags | found.flags;
-    out[start + 5] = found.count;
+    out[countAt] = found.count;
     left--;
     const root = rootIn(el);
     let nodes: Node[] = siblings(firstChildOf(root ?? el));
@@ -553,6 +629,17 @@ export class Walk implements Context {
     }
     return left;
   }
+}
+
+function kindOf(el: Element, tag: string): string {
+  return tag + " " + (attributeOf(el, "class") ?? "");
+}
+
+/** 0 when content may stick out of the box, else whether it is cut off or scrolls. */
+function cuts(style: CSSStyleDeclaration): number {
+  const { overflow } = style;
+  if (overflow === "visible") return 0;
+  return overflow.includes("auto") || overflow.includes("scroll") ? Flag.Scrolls : Flag.Clips;
 }
 
 function siblings(from: Node | null): Node[] {
