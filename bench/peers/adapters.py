@@ -159,7 +159,7 @@ if PRODUCT:
         },
         "ref": {"button": r'button "{name}"[^\n]*?\[ref=(\w+)\]', "textbox": r'textbox "{name}"[^\n]*?\[ref=(\w+)\]',
                 "link": r'link "{name}"[^\n]*?\[ref=(\w+)\]', "any": r'"{name}"[^\n]*?\[ref=(\w+)\]'},
-        "tab": r"(?m)^\W*(\w+)\b[^\n]*{url}",
+        "tab": r"\[tab=(\w+)\][^\n]*{url}",
         "version": [PRODUCT, "--version"],
         "alt_note": "`full: true` (all of the page that fits the hard limit)",
     }
