@@ -58,7 +58,7 @@ keys! {
     Draggable = "draggable", MaxLength = "maxlength",
     LiveValue = "=value", Labels = "=labels", Before = "=before", After = "=after",
     Secret = "=secret", Files = "=files", Internals = "=internals", More = "=more",
-    Submission = "=submission", InternalsLabel = "=internals-label",
+    Submission = "=submission", InternalsLabel = "=internals-label", XlinkTitle = "xlink:title",
 }
 
 #[cfg(test)]

@@ -73,10 +73,12 @@ impl<'a> Namer<'a> {
     fn compute(&self, id: Id, role: &str) -> Name {
         let mut walk = Walk { visited: HashSet::new(), referred: false, hidden: false, depth: 0 };
         let name = |text: String, from| {
-            let text = squeeze(&text);
+            let text = self.finish(&text);
             (!text.is_empty()).then_some(Name { text, from })
         };
-        if prohibits(role) {
+        let exempt = matches!(self.tree.tag(id), "abbr" | "iframe" | "frame" | "img" | "li" | "dl")
+            || self.tree.has(id, Key::Role);
+        if prohibits(role) && !exempt {
             return Name { text: String::new(), from: From::Nothing };
         }
         if let Some(found) = name(self.labelled_by(id, &mut walk), From::Author) {
@@ -85,16 +87,22 @@ impl<'a> Namer<'a> {
         if let Some(found) = name(self.own_label(id), From::Author) {
             return found;
         }
-        walk.visited.insert(id);
+        walk.visited.insert(self.tree.canonical(id));
         let (text, from) = self.native(id, &mut walk);
         if let Some(found) = name(text, from) {
             return found;
         }
         if role::named_by_content(role) || matches!(self.tree.tag(id), "summary" | "label") {
-            walk.visited.remove(&id);
+            walk.visited.remove(&self.tree.canonical(id));
             if let Some(found) = name(self.content(id, &mut walk), From::Content) {
                 return found;
             }
+        }
+        if matches!(role, "dialog" | "alertdialog" | "article")
+            && let Some(heading) = self.first_heading(id)
+            && let Some(found) = name(self.part(heading, &mut walk, false), From::Content)
+        {
+            return found;
         }
         if let Some(found) = name(self.tooltip(id), From::Author) {
             return found;
@@ -102,10 +110,35 @@ impl<'a> Namer<'a> {
         Name { text: String::new(), from: From::Nothing }
     }
 
+    /// ARIA 1.3, "name from heading": the first one inside, in tree order.
+    fn first_heading(&self, id: Id) -> Option<Id> {
+        let mut open: Vec<Id> = self.tree.children(id).collect();
+        open.reverse();
+        let mut left = 200;
+        while let Some(at) = open.pop() {
+            left -= 1;
+            if left == 0 {
+                return None;
+            }
+            if role::role(self.tree, at) == "heading" {
+                return Some(at);
+            }
+            let mut inner: Vec<Id> = self.tree.children(at).collect();
+            inner.reverse();
+            open.extend(inner);
+        }
+        None
+    }
+
     /// The text inside an element, as a name would have it.
     pub(crate) fn text(&self, id: Id) -> String {
         let mut walk = Walk { visited: HashSet::new(), referred: false, hidden: false, depth: 0 };
-        squeeze(&self.content(id, &mut walk))
+        self.finish(&self.content(id, &mut walk))
+    }
+
+    /// A name as it is shown, or exactly as the specification has it.
+    fn finish(&self, text: &str) -> String {
+        if self.seen_only.is_some() { squeeze(text) } else { fold(text) }
     }
 
     /// The text of what `aria-errormessage` or `aria-describedby` refer to.
@@ -114,7 +147,7 @@ impl<'a> Namer<'a> {
         for target in self.tree.references(id, key) {
             let hidden = self.is_hidden(target);
             let mut walk = Walk { visited: HashSet::new(), referred: true, hidden, depth: 0 };
-            parts.push(squeeze(&self.part(target, &mut walk, true)));
+            parts.push(fold(&self.part(target, &mut walk, true)));
         }
         parts.retain(|part| !part.is_empty());
         parts.join(" ")
@@ -122,6 +155,7 @@ impl<'a> Namer<'a> {
 
     fn labelled_by(&self, id: Id, walk: &mut Walk) -> String {
         let mut parts = Vec::new();
+        let mut seen = Vec::new();
         for target in self.tree.references(id, Key::AriaLabelledBy) {
             let mut inner = Walk {
                 visited: HashSet::new(),
@@ -129,8 +163,11 @@ impl<'a> Namer<'a> {
                 hidden: self.is_hidden(target),
                 depth: walk.depth + 1,
             };
-            parts.push(squeeze(&self.part(target, &mut inner, true)));
+            parts.push(fold(&self.part(target, &mut inner, true)));
+            // Within one name nothing is said twice.
+            seen.extend(inner.visited);
         }
+        walk.visited.extend(seen);
         parts.retain(|part| !part.is_empty());
         parts.join(" ")
     }
@@ -169,7 +206,7 @@ impl<'a> Namer<'a> {
             "img" | "area" | "image" => (fact(Key::Alt), From::Author),
             "input" => {
                 let labels = self.labels(id, walk);
-                if !squeeze(&labels).is_empty() {
+                if !fold(&labels).is_empty() {
                     return (labels, From::Label);
                 }
                 let text = match input_type(tree, id).as_str() {
@@ -198,7 +235,6 @@ impl<'a> Namer<'a> {
                 (self.labels(id, walk), From::Label)
             }
             "fieldset" => (self.child(id, "legend", walk), From::Label),
-            "figure" => (self.child(id, "figcaption", walk), From::Label),
             "table" => {
                 let caption = self.child(id, "caption", walk);
                 if caption.trim().is_empty() && !tree.has(id, Key::Title) {
@@ -208,10 +244,11 @@ impl<'a> Namer<'a> {
                 }
             }
             "optgroup" | "option" => (fact(Key::Label), From::Author),
-            "svg" | "g" | "a" | "text" | "path" | "circle" | "rect" | "use" | "symbol" => {
+            "svg" | "g" | "a" | "text" | "path" | "circle" | "ellipse" | "line" | "polygon"
+            | "polyline" | "rect" | "use" | "symbol" => {
                 let title = self.child(id, "title", walk);
                 if title.trim().is_empty() {
-                    (String::new(), From::Nothing)
+                    (fact(Key::XlinkTitle), From::Author)
                 } else {
                     (title, From::Author)
                 }
@@ -233,7 +270,7 @@ impl<'a> Namer<'a> {
             if self.is_hidden(label) {
                 continue;
             }
-            parts.push(squeeze(&self.part(label, &mut inner, true)));
+            parts.push(fold(&self.part(label, &mut inner, true)));
         }
         parts.retain(|part| !part.is_empty());
         parts.join(" ")
@@ -260,7 +297,7 @@ impl<'a> Namer<'a> {
             Kind::Gap(_) => return String::new(),
             Kind::Element(element) => element,
         };
-        if walk.depth > DEPTH_LIMIT || !walk.visited.insert(id) {
+        if walk.depth > DEPTH_LIMIT || !walk.visited.insert(tree.canonical(id)) {
             return String::new();
         }
         if !walk.hidden && !directly {
@@ -279,6 +316,10 @@ impl<'a> Namer<'a> {
 
     fn element_part(&self, id: Id, walk: &mut Walk, directly: bool) -> String {
         let tree = self.tree;
+        // A slot is only a place; what is in it counts, whatever is said of the place.
+        if tree.tag(id) == "slot" {
+            return self.content_again(id, walk);
+        }
         let role = role::role(tree, id);
         let invisible = tree.flags(id).invisible() && !walk.hidden;
         if !invisible {
@@ -297,14 +338,13 @@ impl<'a> Namer<'a> {
             }
             if role != "none" {
                 let (native, _) = self.native(id, walk);
-                if !squeeze(&native).is_empty() {
+                if !fold(&native).is_empty() {
                     return native;
                 }
             }
         }
-        walk.visited.remove(&id);
-        let content = self.content(id, walk);
-        if !squeeze(&content).is_empty() || invisible {
+        let content = self.content_again(id, walk);
+        if !fold(&content).is_empty() || invisible {
             return content;
         }
         let title = self.tooltip(id);
@@ -328,7 +368,7 @@ impl<'a> Namer<'a> {
                 "input" | "textarea" => {
                     tree.fact(id, Key::LiveValue).unwrap_or_default().to_owned()
                 }
-                _ => self.content(id, walk),
+                _ => self.content_again(id, walk),
             }),
             "combobox" | "listbox" => Some(self.chosen(id, walk)),
             "slider" | "spinbutton" | "scrollbar" | "progressbar" | "meter" => {
@@ -354,20 +394,29 @@ impl<'a> Namer<'a> {
             let chosen =
                 tree.flags(at).selected() || tree.fact(at, Key::AriaSelected) == Some("true");
             if chosen && role::role(tree, at) == "option" {
-                parts.push(squeeze(&self.part(at, walk, true)));
+                parts.push(fold(&self.part(at, walk, true)));
             } else {
                 let mut inner: Vec<Id> = tree.children(at).collect();
                 inner.reverse();
                 open.extend(inner);
             }
         }
+        if parts.is_empty() && tree.tag(id) != "select" {
+            return self.content_again(id, walk);
+        }
         parts.join(" ")
+    }
+
+    /// The content of an element that has just been entered, which is not to be entered twice.
+    fn content_again(&self, id: Id, walk: &mut Walk) -> String {
+        walk.visited.remove(&self.tree.canonical(id));
+        self.content(id, walk)
     }
 
     /// Name from content: generated text and all children, with spaces where boxes part words.
     fn content(&self, id: Id, walk: &mut Walk) -> String {
         let tree = self.tree;
-        if walk.depth > DEPTH_LIMIT || !walk.visited.insert(id) {
+        if walk.depth > DEPTH_LIMIT || !walk.visited.insert(tree.canonical(id)) {
             return String::new();
         }
         let mut out = String::new();
@@ -478,9 +527,13 @@ fn prohibits(role: &str) -> bool {
 /// Whether the author names the element directly; used where a role depends on it. References are
 /// only looked at for any text at all, since names and roles would otherwise chase each other.
 pub(crate) fn is_named_by_author(tree: &Tree, id: Id) -> bool {
+    is_labelled(tree, id) || tree.text_fact(id, Key::Title).is_some()
+}
+
+/// The same without tooltips.
+pub(crate) fn is_labelled(tree: &Tree, id: Id) -> bool {
     tree.references(id, Key::AriaLabelledBy).into_iter().any(|target| says_anything(tree, target))
         || tree.text_fact(id, Key::AriaLabel).is_some()
-        || tree.text_fact(id, Key::Title).is_some()
 }
 
 fn says_anything(tree: &Tree, root: Id) -> bool {
@@ -504,6 +557,23 @@ fn says_anything(tree: &Tree, root: Id) -> bool {
         }
     }
     false
+}
+
+/// White space as one space, none at the ends. Only the white space of HTML: a no-break space is
+/// part of a name.
+fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split(is_html_space).filter(|word| !word.is_empty()) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+pub(crate) fn is_html_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}')
 }
 
 /// White space as one space, none at the ends; invisible control characters away.

@@ -95,8 +95,12 @@ pub fn record(
     let id = *tree.by_number.get(&node).ok_or(PageError::Gone)?;
     let role = role::role(&tree, id);
     let name = Namer::exact(&tree).name(id, role).text;
-    let name =
-        if name.is_empty() && !role::is_widget(role) { Namer::exact(&tree).text(id) } else { name };
+    let name = if name.is_empty() && matches!(role, "generic" | "none") && tree.tag(id) != "section"
+    {
+        Namer::exact(&tree).text(id)
+    } else {
+        name
+    };
     let sensitivity = match &*facts.secret {
         "password" => Sensitivity::Password,
         "otp" => Sensitivity::OneTimeCode,

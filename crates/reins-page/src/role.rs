@@ -201,10 +201,44 @@ fn explicit(tree: &Tree, id: Id) -> Option<&'static str> {
             "form" | "region" if !named_by_author(tree, id) => {
                 continue;
             }
+            // Parts of a whole that is not there. Where the element is nothing by itself the word
+            // still says what its author means by it, so it is kept.
+            role if lacks_context(tree, id, role) && implicit(tree, id) != "generic" => continue,
+            "listitem" if lacks_context(tree, id, role) => continue,
             _ => return Some(role),
         }
     }
     None
+}
+
+/// ARIA, "required accessibility parent role".
+fn lacks_context(tree: &Tree, id: Id, role: &str) -> bool {
+    let wholes: &[&str] = match role {
+        "listitem" => &["list", "group"],
+        "option" => &["listbox", "group"],
+        "menuitem" | "menuitemcheckbox" | "menuitemradio" => &["menu", "menubar", "group"],
+        "tab" => &["tablist"],
+        "treeitem" => &["tree", "group"],
+        "row" => &["table", "grid", "treegrid", "rowgroup"],
+        "rowgroup" => &["table", "grid", "treegrid"],
+        "cell" | "gridcell" | "columnheader" | "rowheader" => &["row"],
+        _ => return false,
+    };
+    let Some(parent) = context(tree, id) else { return true };
+    let shallow =
+        match tree.fact(parent, Key::Role).and_then(|role| role.split(' ').find_map(known)) {
+            Some(role) => role,
+            None => match tree.tag(parent) {
+                "ul" | "ol" | "menu" => "list",
+                "select" | "datalist" => "listbox",
+                "optgroup" | "fieldset" | "details" => "group",
+                "table" => "table",
+                "tr" => "row",
+                "tbody" | "thead" | "tfoot" => "rowgroup",
+                _ => "generic",
+            },
+        };
+    !wholes.contains(&shallow)
 }
 
 /// Whether one of the global ARIA attributes is there (`aria-hidden` apart).
@@ -240,7 +274,8 @@ pub(crate) fn is_focusable(tree: &Tree, id: Id) -> bool {
 /// decoration in between do not count.
 fn context(tree: &Tree, id: Id) -> Option<Id> {
     tree.ancestors(id).find(|at| {
-        let shallow = explicit(tree, *at).unwrap_or_else(|| match tree.tag(*at) {
+        let declared = tree.fact(*at, Key::Role).and_then(|role| role.split(' ').find_map(known));
+        let shallow = declared.unwrap_or_else(|| match tree.tag(*at) {
             "div" | "span" | "slot" => "generic",
             _ => "other",
         });
@@ -306,14 +341,14 @@ fn implicit(tree: &Tree, id: Id) -> &'static str {
             let listed = parent.is_some_and(|at| {
                 matches!(explicit(tree, at), Some("list"))
                     || (explicit(tree, at).is_none()
-                        && matches!(tree.tag(at), "ul" | "ol" | "menu"))
+                        && matches!(tree.tag(at), "ul" | "ol" | "menu" | "dir"))
             });
             if listed { "listitem" } else { "generic" }
         }
         "main" => "main",
         "mark" => "mark",
         "math" => "math",
-        "menu" | "ol" | "ul" => "list",
+        "menu" | "ol" | "ul" | "dir" => "list",
         "meter" => "meter",
         "nav" => "navigation",
         "option" => "option",
@@ -327,6 +362,10 @@ fn implicit(tree: &Tree, id: Id) -> &'static str {
         "sub" => "subscript",
         "sup" => "superscript",
         "svg" => "graphics-document",
+        "g" | "use" => drawing(tree, id, "group"),
+        "circle" | "ellipse" | "line" | "path" | "polygon" | "polyline" | "rect" => {
+            drawing(tree, id, "graphics-symbol")
+        }
         "table" => "table",
         "tbody" | "tfoot" | "thead" if in_table(tree, id) => "rowgroup",
         "td" => {
@@ -349,10 +388,23 @@ fn implicit(tree: &Tree, id: Id) -> &'static str {
 }
 
 fn image(tree: &Tree, id: Id) -> &'static str {
+    let says_more = || {
+        name::is_labelled(tree, id)
+            || GLOBAL
+                .iter()
+                .filter(|key| !matches!(key, Key::AriaLabel | Key::AriaLabelledBy))
+                .any(|key| tree.text_fact(id, *key).is_some())
+    };
     match tree.fact(id, Key::Alt) {
-        Some("") if !has_global(tree, id) && !is_focusable(tree, id) => "none",
+        Some("") if !says_more() && !is_focusable(tree, id) => "none",
         _ => "image",
     }
+}
+
+/// SVG-AAM: parts of a drawing mean something only when they are named.
+fn drawing(tree: &Tree, id: Id, named: &'static str) -> &'static str {
+    let titled = tree.children(id).any(|at| tree.tag(at) == "title");
+    if titled || name::is_named_by_author(tree, id) { named } else { "generic" }
 }
 
 /// The type of an input as the browser understands it.

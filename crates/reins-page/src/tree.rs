@@ -1,6 +1,7 @@
 //! One frame's captured facts as a tree of elements and texts, in flat-tree order.
 
 use crate::keys::Key;
+use crate::name::is_html_space;
 use reins_core::NodeNumber;
 use std::collections::HashMap;
 
@@ -53,7 +54,7 @@ flags! {
     has_box = 0, on_screen = 1, invisible = 2, transparent = 3, tiny_font = 4, clips = 5,
     pointer = 6, disabled = 7, checked = 8, indeterminate = 9, selected = 10, required = 11,
     read_only = 12, focused = 13, editable = 14, hidden = 15, indented = 16,
-    scrolls = 19, submits = 20,
+    scrolls = 19, submits = 20, bare = 21,
 }
 
 /// A box in CSS pixels, relative to the viewport.
@@ -96,6 +97,12 @@ pub(crate) struct Node {
     pub(crate) next: Option<Id>,
     /// Reached only because it was on screen, after the room in document order was used up.
     pub(crate) extra: bool,
+}
+
+impl Node {
+    pub(crate) fn is_bare(&self) -> bool {
+        matches!(&self.kind, Kind::Element(element) if element.flags.bare())
+    }
 }
 
 /// The captured tree of one frame.
@@ -163,7 +170,17 @@ impl Tree {
 
     /// A fact without surrounding white space, None when that leaves nothing.
     pub(crate) fn text_fact(&self, id: Id, key: Key) -> Option<&str> {
-        self.fact(id, key).map(str::trim).filter(|text| !text.is_empty())
+        self.fact(id, key)
+            .map(|text| text.trim_matches(is_html_space))
+            .filter(|text| !text.is_empty())
+    }
+
+    /// The one record that stands for an element which was captured more than once.
+    pub(crate) fn canonical(&self, id: Id) -> Id {
+        self.element(id)
+            .and_then(|element| self.by_number.get(&element.number))
+            .copied()
+            .unwrap_or(id)
     }
 
     /// The nodes that a reference fact (`aria-labelledby`, labels, …) points at.

@@ -190,7 +190,11 @@ impl Builder {
         if let Some(id) = self.push(depth, Kind::Element(element)) {
             self.open.push(id);
             if node.0 != 0 {
-                self.tree.by_number.entry(node).or_insert(id);
+                // A context-only record gives way to one that has the content.
+                let known = self.tree.by_number.entry(node).or_insert(id);
+                if *known != id && self.tree.nodes[known.0 as usize].is_bare() {
+                    *known = id;
+                }
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 // The record format that travels to the core. crates/reins-page/src/wire.rs is its other half.
 //
 // A capture is one flat list, in flat-tree order, of three kinds of record:
-//   element  tag ≥ 0, depth, number, display, flags, [x, y, width, height if Flag.Box], n, n × (key, value)
+//   element  tag ≥ 0, depth, number, display, flags, [x, y, width, height unless inline or contents], n, n × (key, value)
 //   text     -1, depth, flags, text
 //   gap      -2, depth, how many sibling subtrees were left out here (-1: not counted)
 //   screen   -4        everything after it was reached only because it is on screen
@@ -31,7 +31,7 @@ export const KEYS = [
   "aria-errormessage", "aria-controls", "aria-keyshortcuts", "aria-braillelabel",
   "aria-brailleroledescription", "xlink:href", "draggable", "maxlength",
   // Facts that are no attributes.
-  "=value", "=labels", "=before", "=after", "=secret", "=files", "=internals", "=more", "=submission", "=internals-label",
+  "=value", "=labels", "=before", "=after", "=secret", "=files", "=internals", "=more", "=submission", "=internals-label", "xlink:title",
 ] as const;
 
 export type Key = (typeof KEYS)[number];
@@ -59,7 +59,7 @@ export const enum Display {
 
 /** What is true of an element or text. */
 export const enum Flag {
-  /** A box follows. */
+  /** The box has been measured. */
   Box = 1,
   /** Some of it is in the viewport now. */
   OnScreen = 2,
@@ -94,4 +94,6 @@ export const enum Flag {
   Scrolls = 524288,
   /** A click on it submits a form. */
   Submits = 1048576,
+  /** Only there for context: its children were not gone through. */
+  Bare = 2097152,
 }

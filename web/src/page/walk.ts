@@ -20,6 +20,7 @@ import {
   firstElementChildOf,
   flatParent,
   hasAttribute,
+  knownNumber,
   localNameOf,
   nextSiblingOf,
   nodeTypeOf,
@@ -169,7 +170,8 @@ export class Walk implements Context {
   short = false;
 
   private readonly tagIndex = new Map<string, number>();
-  private readonly written = new Set<number>();
+  /** Numbers of the records so far, and where their flags are. */
+  private readonly written = new Map<number, number>();
   private readonly referred = new Map<number, Element>();
   private readonly focus = deepActiveElement();
   private readonly screen: Clip;
@@ -218,8 +220,12 @@ export class Walk implements Context {
 
   /** One element with everything inside it, below its bare ancestors. */
   target(el: Element): void {
+    number(el);
     const path: Element[] = [];
     for (let at: Element | null = el; at; at = flatParent(at)) path.unshift(at);
+    // What a header cell heads depends on its whole row.
+    if (localNameOf(el) === "th" && path.length > 1) el = path.at(-2)!;
+    if (el !== path.at(-1)) path.pop();
     const first = Math.max(0, path.length - MAX_DEPTH);
     path.slice(first, -1).forEach((at, depth) => {
       const style = getComputedStyle(at);
@@ -229,8 +235,7 @@ export class Walk implements Context {
       const countAt = this.out.push(0) - 1;
       const found = facts(at, localNameOf(at), attributeNames(at), this, this.out);
       this.out[countAt] = found.count;
-      this.out[start] = found.flags;
-      this.written.add(number(at));
+      this.out[start] = found.flags | Flag.Bare;
     });
     this.visit(el, path.length - 1 - first, this.outside(flatParent(el) ?? el, true), null);
   }
@@ -238,11 +243,23 @@ export class Walk implements Context {
   /** Adds what was referred to but not reached, so that names can be computed from it. */
   asides(): void {
     for (let rounds = 0; rounds < 4; rounds++) {
-      const missing = [...this.referred].filter(([n]) => !this.written.has(n)).slice(0, 500);
+      const missing = [...this.referred].filter((entry) => this.isMissing(...entry)).slice(0, 500);
       if (missing.length === 0) return;
       if (rounds === 0) this.out.push(ASIDE);
       for (const [, el] of missing) this.aside(el, 0, 200);
     }
+  }
+
+  /** Hidden content counts where it is referred to, and the walk has not gone into it. */
+  private isMissing(n: number, el: Element): boolean {
+    const at = this.written.get(n);
+    if (at === undefined) return true;
+    const flags = this.out[at] as number;
+    if (flags & (Flag.Bare | Flag.Hidden) || getComputedStyle(el).visibility === "visible") {
+      return false;
+    }
+    this.out[at] = flags | Flag.Bare;
+    return true;
   }
 
   private tagOf(tag: string): number {
@@ -287,7 +304,7 @@ export class Walk implements Context {
     }
     const style = getComputedStyle(el);
     const shown = style.display;
-    if (shown === "none" || shown === "") return;
+    if ((shown === "none" && tag !== "area") || shown === "") return;
     let display = displayOf(shown);
     if (display === Display.Inline && REPLACED.has(tag)) display = Display.InlineBlock;
     const inline = display === Display.Inline || display === Display.Contents;
@@ -339,10 +356,11 @@ export class Walk implements Context {
       meet(root);
     } else if (custom || HOSTS.has(tag)) this.hosts.push(el);
     if (custom && wantsInternals(el, tag, names, flags)) this.internals.push(number(el));
-    if (hasId || count > 0 || flags & (Flag.Pointer | Flag.Focused | Flag.Host) || !isPlain) {
+    const wanted = Flag.Pointer | Flag.Focused | Flag.Host;
+    if (hasId || count > 0 || flags & wanted || !isPlain || knownNumber(el) !== 0) {
       const n = number(el);
       out[start + 2] = n;
-      this.written.add(n);
+      this.written.set(n, flagsAt);
     }
     out[countAt] = count;
     out[flagsAt] = flags;
@@ -517,7 +535,7 @@ export class Walk implements Context {
       this.gap(depth, -1);
     }
     if (data.trim() === "") {
-      if (!this.inlineBefore || !nextSiblingOf(node)) return;
+      if (!this.inlineBefore || !(place.inline || nextSiblingOf(node))) return;
       this.out.push(TEXT, depth, " ");
       this.spend(1);
       return;
@@ -527,8 +545,10 @@ export class Walk implements Context {
       // Whether white space is kept matters only where there is some to keep.
       if (!place.preformatted && place.style.whiteSpace.startsWith("pre")) place.preformatted = true;
       if (place.preformatted) this.flag(place.flagsAt, Flag.Preformatted);
-      else data = data.replace(/\s+/g, " ");
+      else data = data.replace(/[ \t\n\r\f]+/g, " ");
     }
+    // Names are what is read on screen, so they follow its letter case.
+    if (place.naming) data = transformed(data, place.style.textTransform);
     this.out.push(TEXT, depth, data.toWellFormed());
     this.spend(data.length + 3);
     this.inlineBefore = true;
@@ -605,8 +625,8 @@ export class Walk implements Context {
     if (style.visibility === "hidden" || style.visibility === "collapse") flags |= Flag.Invisible;
     const out = this.out;
     const n = number(el);
-    this.written.add(n);
     const start = out.length;
+    this.written.set(n, start + 4);
     const display = displayOf(style.display);
     out.push(this.tagOf(tag), depth, n, display, flags);
     if (display !== Display.Inline && display !== Display.Contents) out.push(0, 0, 0, 0);
@@ -625,10 +645,19 @@ export class Walk implements Context {
     for (const child of nodes) {
       const type = nodeTypeOf(child);
       if (type === 1) left = this.aside(child as Element, depth + 1, left);
-      else if (type === 3) out.push(TEXT, depth + 1, clean(dataOf(child).replace(/\s+/g, " ")));
+      else if (type === 3) out.push(TEXT, depth + 1, clean(dataOf(child).replace(/[ \t\n\r\f]+/g, " ")));
     }
     return left;
   }
+}
+
+function transformed(text: string, how: string): string {
+  switch (how) {
+    case "uppercase": return text.toUpperCase();
+    case "lowercase": return text.toLowerCase();
+    case "capitalize": return text.replace(/(^|[^\p{L}\p{N}'’])\p{L}/gu, (first) => first.toUpperCase());
+  }
+  return text;
 }
 
 function kindOf(el: Element, tag: string): string {
