@@ -298,7 +298,7 @@ pub(crate) const ADDRESS_WITH_OBJECT: &[(RiskKind, &[&str])] = &[
         &["confirm", "verify", "activate", "approve", "authorize", "authorise", "accept"],
     ),
     (RiskKind::Send, &["vote", "upvote", "downvote", "like", "publish"]),
-    (RiskKind::Purchase, &["purchase", "transfer", "pay"]),
+    (RiskKind::Purchase, &["purchase", "transfer"]),
 ];
 
 /// Keys of a query whose value names what to do.

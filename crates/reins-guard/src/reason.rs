@@ -52,7 +52,11 @@ impl Wording {
         let known = known(facts);
         let place = match action.target() {
             Some(target) => place(&target.origin, &target.top, &known),
-            None => place(&facts.tab.origin, &facts.tab.origin, &known),
+            // An address acts where it leads.
+            None => match step.destination().and_then(|destination| destination.origin()) {
+                Some(origin) => known.shown(&origin),
+                None => place(&facts.tab.origin, &facts.tab.origin, &known),
+            },
         };
         let mut sites: Vec<Origin> = step.documents.iter().filter_map(|at| web(at)).collect();
         sites.extend(step.destinations.iter().filter_map(|destination| destination.origin()));
