@@ -3,6 +3,7 @@
 use crate::conversation::Conversation;
 use crate::event::AgentEvent;
 use crate::limits;
+use crate::notes;
 use crate::prompt;
 use crate::steps::{Batch, Steps};
 use crate::toolbox::{AgentTool, Opening, Toolbox};
@@ -16,6 +17,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+/// The tool that shows the page as it is.
+const LOOK: &str = "snapshot";
+
 /// How a run is carried out.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
@@ -23,7 +27,10 @@ pub struct AgentOptions {
     pub turn: TurnId,
     /// Calls in one run.
     pub calls: u32,
-    /// Randomness of the model; `None` leaves it to the server.
+    /// How the model is told what happened so far.
+    pub memory: Memory,
+    /// Randomness of the model; `None` is none for models on this machine and leaves it to the
+    /// server otherwise.
     pub temperature: Option<f32>,
     /// The longest answer in tokens; `None` leaves it to the server.
     pub max_tokens: Option<u32>,
@@ -36,11 +43,24 @@ impl Default for AgentOptions {
         Self {
             turn: TurnId(0),
             calls: limits::CALLS_PER_TURN,
+            memory: Memory::Fitting,
             temperature: None,
             max_tokens: None,
             instructions: None,
         }
     }
+}
+
+/// How the model is told what happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// Notes for models on this machine, which are small; a conversation for all others.
+    #[default]
+    Fitting,
+    /// Every call and result as it was. Providers cache it, large models use it well.
+    Conversation,
+    /// The task, what was done in a line each, and the page as it is now, anew in each request.
+    Notes,
 }
 
 /// How a run ended.
@@ -161,7 +181,7 @@ impl<T: Toolbox> Agent<T> {
             first.push_str("\n\n");
             first.push_str(line);
         }
-        self.conversation.user(first, opened.page);
+        self.conversation.task(first, opened.page);
         let (mut empty, mut doubted) = (0, false);
         loop {
             let reply = match self.ask(bill, watcher, cancel).await {
@@ -191,13 +211,13 @@ impl<T: Toolbox> Agent<T> {
                     if empty > limits::EMPTY_ANSWERS {
                         return failed("no_answer", "the model gave no answer", None);
                     }
-                    self.conversation
-                        .user(if cut_off { prompt::CUT_OFF } else { prompt::EMPTY }, None);
+                    let remark = if cut_off { prompt::CUT_OFF } else { prompt::EMPTY };
+                    self.conversation.remark(remark);
                     continue;
                 }
                 if let (false, Some((step, result))) = (doubted, steps.last_problem()) {
                     doubted = true;
-                    self.conversation.user(prompt::not_done(step, result), None);
+                    self.conversation.remark(prompt::not_done(step, result));
                     watcher.tell(AgentEvent::TextVoid).await;
                     continue;
                 }
@@ -207,6 +227,9 @@ impl<T: Toolbox> Agent<T> {
             let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
             if let Some(end) = steps.carry_out(&batch, &calls, &mut self.conversation).await {
                 return end;
+            }
+            if self.takes_notes() && self.conversation.shows_changes_only() {
+                self.look_again(cancel).await;
             }
         }
     }
@@ -275,6 +298,25 @@ impl<T: Toolbox> Agent<T> {
         Ok(builder.finish(&format!("call_{}", self.requests)))
     }
 
+    fn takes_notes(&self) -> bool {
+        match self.options.memory {
+            Memory::Fitting => self.model.is_local(),
+            Memory::Conversation => false,
+            Memory::Notes => true,
+        }
+    }
+
+    /// Notes show the page as it is, not what changed on it. This look is no step of the model.
+    async fn look_again(&mut self, cancel: &CancellationToken) {
+        if !self.tools.iter().any(|tool| tool.name == LOOK) {
+            return;
+        }
+        let reply = self.toolbox.call(LOOK, serde_json::json!({}), cancel).await;
+        if let Some(page) = reply.page.filter(|page| page.whole) {
+            self.conversation.look(page);
+        }
+    }
+
     fn request(&self) -> ChatRequest {
         let mut system = prompt::SYSTEM.to_owned();
         if let Some(more) = &self.options.instructions {
@@ -286,11 +328,16 @@ impl<T: Toolbox> Agent<T> {
             description: tool.description.clone(),
             schema: tool.schema.clone(),
         };
+        let messages = if self.takes_notes() {
+            notes::messages(&self.conversation)
+        } else {
+            self.conversation.messages()
+        };
         ChatRequest {
             system,
-            messages: self.conversation.messages(),
+            messages,
             tools: self.tools.iter().map(tool).collect(),
-            temperature: self.options.temperature,
+            temperature: self.options.temperature.or(self.model.is_local().then_some(0.0)),
             max_tokens: self.options.max_tokens,
             caching: Caching::Conversation,
         }

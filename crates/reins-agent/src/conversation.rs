@@ -17,37 +17,56 @@ const SHRUNK_KEEPS: usize = 6;
 /// The messages of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    kind: Kind,
-    text: String,
-    page: Shown,
-    images: Vec<Image>,
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
+    pub(crate) page: Shown,
+    pub(crate) images: Vec<Image>,
 }
 
 #[derive(Debug)]
-enum Kind {
-    User,
+pub(crate) enum Kind {
+    /// A task of the person.
+    Task,
+    /// A remark of the loop.
+    Remark,
+    /// An answer of the model.
     Assistant { calls: Vec<ToolCall> },
-    Result { call: String, name: String, failed: bool },
+    /// The result of a call.
+    Result { call: ToolCall, failed: bool },
 }
 
 #[derive(Debug)]
-enum Shown {
+pub(crate) enum Shown {
     Nothing,
     Page(PageView),
     Gone,
 }
 
 impl Conversation {
-    /// A message of the person or of the loop, maybe with a page.
-    pub(crate) fn user(&mut self, text: impl Into<String>, page: Option<PageView>) {
+    /// A task of the person, maybe with the page that is open.
+    pub(crate) fn task(&mut self, text: String, page: Option<PageView>) {
         self.supersede(page.as_ref());
         let page = page.map_or(Shown::Nothing, Shown::Page);
-        self.entries.push(Entry { kind: Kind::User, text: text.into(), page, images: Vec::new() });
+        self.entries.push(Entry { kind: Kind::Task, text, page, images: Vec::new() });
+    }
+
+    /// A remark of the loop.
+    pub(crate) fn remark(&mut self, text: impl Into<String>) {
+        let (text, page) = (text.into(), Shown::Nothing);
+        self.entries.push(Entry { kind: Kind::Remark, text, page, images: Vec::new() });
+    }
+
+    /// A fresh look at a page, in the place of the last one.
+    pub(crate) fn look(&mut self, page: PageView) {
+        self.supersede(Some(&page));
+        if let Some(last) = self.entries.last_mut() {
+            last.page = Shown::Page(page);
+        }
     }
 
     /// An answer of the model.
@@ -67,15 +86,20 @@ impl Conversation {
             text.push_str(remark);
         }
         self.entries.push(Entry {
-            kind: Kind::Result {
-                call: call.id.clone(),
-                name: call.name.clone(),
-                failed: !reply.is_ok(),
-            },
+            kind: Kind::Result { call: call.clone(), failed: !reply.is_ok() },
             text,
             page: reply.page.map_or(Shown::Nothing, Shown::Page),
             images: reply.images,
         });
+    }
+
+    /// Whether the last that was shown of a page is only what changed on it.
+    pub(crate) fn shows_changes_only(&self) -> bool {
+        let shown = self.entries.iter().rev().find_map(|entry| match &entry.page {
+            Shown::Page(page) => Some(page.whole),
+            _ => None,
+        });
+        shown == Some(false)
     }
 
     /// A whole new look at a tab replaces everything that was shown of it.
@@ -142,13 +166,16 @@ impl Conversation {
                 parts.push(Part::Text("\n(The picture is left out.)".to_owned()));
             }
             match &entry.kind {
-                Kind::User => Message::User(parts),
+                Kind::Task | Kind::Remark => Message::User(parts),
                 Kind::Assistant { calls } => {
                     Message::Assistant { text: entry.text.clone(), calls: calls.clone() }
                 }
-                Kind::Result { call, name, failed } => {
-                    Message::Tool { call: call.clone(), name: name.clone(), parts, failed: *failed }
-                }
+                Kind::Result { call, failed } => Message::Tool {
+                    call: call.id.clone(),
+                    name: call.name.clone(),
+                    parts,
+                    failed: *failed,
+                },
             }
         };
         self.entries.iter().enumerate().map(message).collect()
@@ -195,7 +222,7 @@ mod tests {
     #[test]
     fn a_newer_page_replaces_older_looks_at_the_same_tab() {
         let mut conversation = Conversation::default();
-        conversation.user("do it", page("a", true, "A1"));
+        conversation.task("do it".to_owned(), page("a", true, "A1"));
         result(&mut conversation, "clicked", page("a", false, "A1+"));
         result(&mut conversation, "opened", page("b", true, "B1"));
         assert_eq!(texts(&conversation), ["do it\nA1", "clicked\nA1+", "opened\nB1"]);
@@ -224,7 +251,7 @@ mod tests {
     #[test]
     fn shrinking_keeps_the_newest_page_and_says_when_nothing_is_left_to_drop() {
         let mut conversation = Conversation::default();
-        conversation.user("do it", page("a", true, "A1"));
+        conversation.task("do it".to_owned(), page("a", true, "A1"));
         for n in 0..10 {
             result(&mut conversation, &"x".repeat(500), page(&format!("t{n}"), true, "page"));
         }

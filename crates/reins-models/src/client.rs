@@ -29,6 +29,11 @@ pub trait Model: Send + Sync {
 
     /// What an answer cost; `None` if nobody knows.
     fn cost(&self, usage: &Usage) -> Option<Cost>;
+
+    /// Whether it runs on this machine, so that it is free and most likely small.
+    fn is_local(&self) -> bool {
+        false
+    }
 }
 
 /// How long to wait for what.
@@ -122,6 +127,10 @@ impl Model for ModelClient {
 
     fn cost(&self, usage: &Usage) -> Option<Cost> {
         price::cost(&self.endpoint, &self.model, usage)
+    }
+
+    fn is_local(&self) -> bool {
+        self.endpoint.base.is_local()
     }
 }
 
