@@ -11,6 +11,42 @@ use reins_core::{Action, Gesture, Refusal, TargetRecord};
 ///
 /// It cannot be built outside this crate, and it cannot be copied: dispatching takes it, so an
 /// approval is used once (R-173).
+///
+/// ```
+/// fn dispatch(_: reins_guard::ApprovedAction) {}
+/// fn once(approved: reins_guard::ApprovedAction) {
+///     dispatch(approved);
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
+/// fn dispatch(_: reins_guard::ApprovedAction) {}
+/// fn twice(approved: reins_guard::ApprovedAction) {
+///     dispatch(approved);
+///     dispatch(approved);
+/// }
+/// ```
+///
+/// ```compile_fail,E0599
+/// fn copy(approved: &reins_guard::ApprovedAction) -> reins_guard::ApprovedAction {
+///     approved.clone()
+/// }
+/// ```
+///
+/// ```compile_fail,E0451
+/// fn forge(approved: reins_guard::ApprovedAction, action: reins_core::Action) {
+///     let forged = reins_guard::ApprovedAction { action, ..approved };
+/// }
+/// ```
+///
+/// ```compile_fail,E0624
+/// fn forge(
+///     action: reins_core::Action,
+///     like: &reins_guard::ApprovedAction,
+/// ) -> reins_guard::ApprovedAction {
+///     reins_guard::ApprovedAction::new(action, like.basis(), like.obligations().clone(), like.moment())
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "an approval does nothing until it is dispatched"]
 pub struct ApprovedAction {

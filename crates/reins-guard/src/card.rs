@@ -102,6 +102,21 @@ pub struct Consent {
 }
 
 /// A step that waits for the person.
+///
+/// ```
+/// use reins_guard::{Answer, PendingCard};
+/// fn once(card: PendingCard) {
+///     let _ = card.answer(Answer::Allow);
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
+/// use reins_guard::{Answer, PendingCard};
+/// fn twice(card: PendingCard) {
+///     let _ = card.answer(Answer::Allow);
+///     let _ = card.answer(Answer::Allow);
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "the step waits for an answer"]
 pub struct PendingCard {

@@ -38,6 +38,52 @@ pub enum RefusalCode {
 }
 
 impl RefusalCode {
+    /// Every code, in the order of the reference page.
+    pub const ALL: [RefusalCode; 13] = [
+        RefusalCode::UnknownTool,
+        RefusalCode::UserTab,
+        RefusalCode::NotYourTab,
+        RefusalCode::BrowserPage,
+        RefusalCode::Download,
+        RefusalCode::BlockedUrlScheme,
+        RefusalCode::UnknownUrl,
+        RefusalCode::NeverRule,
+        RefusalCode::OutsideApp,
+        RefusalCode::StaleRef,
+        RefusalCode::ApprovalExpired,
+        RefusalCode::NotAllowed,
+        RefusalCode::Stopped,
+    ];
+
+    /// When it is given, for people.
+    pub fn when(self) -> &'static str {
+        match self {
+            RefusalCode::UnknownTool => "there is no such tool",
+            RefusalCode::UserTab => "the agent would close a tab that you opened",
+            RefusalCode::NotYourTab => "the tab was neither handed over nor opened by the agent",
+            RefusalCode::BrowserPage => {
+                "the page belongs to the browser itself, such as its settings"
+            }
+            RefusalCode::Download => "the step would download a file, and the session may not",
+            RefusalCode::BlockedUrlScheme => "the address is not an http or https one",
+            RefusalCode::UnknownUrl => {
+                "the address came neither from you nor from a link that was shown"
+            }
+            RefusalCode::NeverRule => "a site rule says never",
+            RefusalCode::OutsideApp => {
+                "the session is pinned to an app, and the address is outside it"
+            }
+            RefusalCode::StaleRef => {
+                "the element is not what was shown, or not what was approved any more"
+            }
+            RefusalCode::ApprovalExpired => {
+                "the approval ended with its step, by a stop or a pause"
+            }
+            RefusalCode::NotAllowed => "you did not allow the step",
+            RefusalCode::Stopped => "you stopped the request",
+        }
+    }
+
     /// The code as results spell it.
     pub fn as_str(self) -> &'static str {
         match self {

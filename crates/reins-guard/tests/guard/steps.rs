@@ -259,7 +259,7 @@ fn opening() -> Vec<Step> {
     let known = format!("{HERE}/known");
     let there = format!("{THERE}/known");
     vec![
-        step("an address that the person gave, or of a link that was shown", navigate(&known)),
+        step("a known address", navigate(&known)),
         step("the same on another site", navigate(&there)),
         step("the same in a new tab", Action::OpenTab { url: Some(there.clone()) }),
         step("an address from nowhere, on this site", navigate(&format!("{HERE}/guess"))),
