@@ -90,8 +90,8 @@ fn renewed(page: &str) -> String {
         .into_iter()
         .fold(page.to_owned(), |page, (name, table)| {
             let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
-            let (head, rest) = page.split_once(&open).expect("a place for the table");
-            let (_, tail) = rest.split_once(&close).expect("its end");
+            let Some((head, rest)) = page.split_once(&open) else { panic!("no place for {name}") };
+            let Some((_, tail)) = rest.split_once(&close) else { panic!("no end of {name}") };
             format!("{head}{open}\n\n{}\n\n{close}{tail}", table.trim_end())
         })
 }
