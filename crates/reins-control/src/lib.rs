@@ -1,1 +1,29 @@
-//! (being built)
+//! The street that every tool call walks, whichever door it came through.
+//!
+//! A call is parsed into a typed action, its turn is checked, its target is read afresh, the guard
+//! decides, a card goes to whoever can answer, the receipt is written, the browser acts, and what
+//! changed is published. There is no second way to the browser.
+
+mod args;
+mod call;
+mod cards;
+mod control;
+mod error;
+mod host;
+mod look;
+mod reply;
+mod report;
+mod results;
+mod session;
+mod street;
+mod tool;
+mod tools;
+mod turn;
+
+pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};
+pub use control::{BrowserSource, CallRequest, Control, ControlOptions, TurnStart};
+pub use error::ControlError;
+pub use reins_guard::{Card, Level};
+pub use reply::{PageText, Picture, Reply, Stored};
+pub use tool::{Effect, Group, Tool};
+pub use tools::{tool, tools};

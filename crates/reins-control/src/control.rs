@@ -1,0 +1,241 @@
+//! The one entry for tool calls.
+
+use crate::call::Call;
+use crate::cards::Answerer;
+use crate::error::ControlError;
+use crate::host::Host;
+use crate::reply::{Reply, Stored};
+use crate::report;
+use crate::session::Session;
+use crate::tool::Tool;
+use crate::turn;
+use reins_core::{Origin, OriginPattern, OwnerId, Rule, SessionId, TurnId};
+use reins_guard::{Level, Policy, SiteRules};
+use reins_store::Store;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+use tokio_util::sync::CancellationToken;
+
+/// Which browser to use.
+#[derive(Clone, Debug)]
+pub enum BrowserSource {
+    /// Start one at the first call that needs it.
+    Launch {
+        /// The program, or the usual places.
+        binary: Option<PathBuf>,
+        /// Without a window.
+        headless: bool,
+        /// A profile to keep, or a fresh one that is removed afterwards.
+        profile: Option<PathBuf>,
+        /// Without Chromium's own sandbox, as root must.
+        no_sandbox: bool,
+    },
+    /// Attach to the dedicated browser with this profile (A-010…A-016).
+    Dedicated(PathBuf),
+}
+
+/// What a control is made of.
+#[derive(Clone, Debug)]
+pub struct ControlOptions {
+    /// Which browser.
+    pub source: BrowserSource,
+    /// How much is asked.
+    pub level: Level,
+    /// The app a pinned browser may open; empty means guarded.
+    pub app: Vec<OriginPattern>,
+    /// Origins named on the command line.
+    pub named: Vec<Origin>,
+    /// Where downloads may go; `None` refuses them.
+    pub downloads: Option<PathBuf>,
+    /// Directories that uploads may take files from, links resolved.
+    pub upload_roots: Vec<PathBuf>,
+    /// Where receipts and saved files live.
+    pub data_dir: PathBuf,
+}
+
+/// How a turn begins.
+#[derive(Clone, Debug, Default)]
+pub struct TurnStart {
+    /// The person's own words, if this door sees them.
+    pub message: Option<String>,
+    /// Addresses the person gave beside their words.
+    pub urls: Vec<String>,
+    /// The step cap. `None` where the caller runs its own loop.
+    pub cap: Option<u32>,
+}
+
+/// One tool call.
+pub struct CallRequest<'a> {
+    /// The tool.
+    pub tool: &'static Tool,
+    /// Its arguments; `tab` may be among them.
+    pub arguments: Value,
+    /// Who calls.
+    pub owner: &'a OwnerId,
+    /// In which session.
+    pub session: &'a SessionId,
+    /// Who can be asked.
+    pub cards: &'a dyn Answerer,
+    /// The caller's own cancellation.
+    pub cancel: CancellationToken,
+}
+
+/// The street's gatekeeper. Cheap to clone; all clones are one.
+#[derive(Clone, Debug)]
+pub struct Control {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) options: ControlOptions,
+    pub(crate) policy: Policy,
+    pub(crate) host: Host,
+    pub(crate) store: Store,
+    rules: Mutex<SiteRules>,
+    interrupted: Mutex<Vec<String>>,
+    pub(crate) numbers: AtomicU64,
+    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
+    pub(crate) turns: AtomicU64,
+}
+
+impl Control {
+    /// Opens the durable record and gets ready; no browser is started yet. Acts that a dead
+    /// process left without an end are told once by the next reply.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the data directory cannot be written, because then no act could be recorded.
+    pub async fn open(options: ControlOptions) -> Result<Self, ControlError> {
+        std::fs::create_dir_all(&options.data_dir).map_err(|error| {
+            ControlError::Record(format!("{} ({error})", options.data_dir.display()))
+        })?;
+        let store = Store::open(options.data_dir.join(STORE_FILE)).map_err(not_recorded)?;
+        let mut rules = SiteRules::new();
+        for stored in store.rules().await.map_err(not_recorded)? {
+            rules.set(stored.origin, stored.rule);
+        }
+        let interrupted = store.interrupted().await.map_err(not_recorded)?;
+        store.acknowledge(&interrupted).await.map_err(not_recorded)?;
+        let policy = if options.app.is_empty() {
+            Policy::Guarded
+        } else {
+            Policy::Pinned(options.app.clone())
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                host: Host::new(&options),
+                policy,
+                store,
+                rules: Mutex::new(rules),
+                interrupted: Mutex::new(interrupted.iter().map(report::interrupted).collect()),
+                options,
+                sessions: Mutex::default(),
+                turns: AtomicU64::new(0),
+                numbers: AtomicU64::new(0),
+            }),
+        })
+    }
+
+    /// Walks the street with one call.
+    ///
+    /// # Errors
+    ///
+    /// Returns a typed error when nothing was done; an act's own end is in the reply.
+    pub async fn call(&self, request: CallRequest<'_>) -> Result<Reply, ControlError> {
+        let session = self.session(request.session);
+        if session.state().turn.is_none() {
+            // A door without user messages has one standing turn per session.
+            self.begin_turn(request.session, request.owner, TurnStart::default());
+        }
+        let stop = turn::admit(&session, request.owner)?;
+        let line = tokio::select! {
+            line = session.line.acquire() => line.map_err(|_| ControlError::Stopped)?,
+            () = request.cancel.cancelled() => return Err(ControlError::Cancelled),
+            () = stop.cancelled() => return Err(ControlError::Stopped),
+        };
+        let mut call = Call::new(self, session.clone(), request.cards, request.cancel, stop);
+        let answer = call.run(request.tool, request.arguments).await;
+        drop(line);
+        let mut told = self.interrupted().join("\n");
+        answer.map(|mut reply| {
+            if !told.is_empty() {
+                told.push('\n');
+                reply.text.insert_str(0, &told);
+            }
+            reply
+        })
+    }
+
+    /// Acts whose end nobody heard, because Reins died meanwhile. Told once, never repeated.
+    pub fn interrupted(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.inner.interrupted))
+    }
+
+    /// Long results kept for paging, all sessions.
+    pub fn results(&self) -> Vec<Stored> {
+        self.all_sessions().iter().flat_map(|session| session.state().results.list()).collect()
+    }
+
+    /// One kept result.
+    pub fn result(&self, uri: &str) -> Option<(Stored, Vec<u8>)> {
+        self.all_sessions().iter().find_map(|session| {
+            session.state().results.get(uri).map(|(about, body)| (about.clone(), body.to_vec()))
+        })
+    }
+
+    /// Stops every turn and closes the browser. Never queues behind page work.
+    pub async fn close(&self) {
+        for session in self.all_sessions() {
+            if let Some(turn) = session.state().turn.take() {
+                turn.stop.cancel();
+            }
+        }
+        self.inner.host.close().await;
+    }
+
+    /// The turn under way in a session.
+    pub fn current_turn(&self, session: &SessionId) -> Option<TurnId> {
+        self.session(session).state().turn.as_ref().map(|turn| turn.id)
+    }
+
+    pub(crate) fn session(&self, id: &SessionId) -> Arc<Session> {
+        let mut sessions = lock(&self.inner.sessions);
+        sessions.entry(id.clone()).or_insert_with(|| Arc::new(Session::new(id.clone()))).clone()
+    }
+
+    pub(crate) fn all_sessions(&self) -> Vec<Arc<Session>> {
+        lock(&self.inner.sessions).values().cloned().collect()
+    }
+}
+
+impl Inner {
+    /// The person's site rules at this moment.
+    pub(crate) fn rules(&self) -> SiteRules {
+        lock(&self.rules).clone()
+    }
+
+    /// Keeps a rule that the person set on a card.
+    pub(crate) async fn set_rule(&self, origin: Origin, rule: Rule) {
+        lock(&self.rules).set(origin.clone(), rule);
+        if let Err(error) = self.store.set_rule(origin, rule, SystemTime::now()).await {
+            tracing::warn!(%error, "the rule holds for this run only: it could not be kept");
+        }
+    }
+}
+
+/// The one file of durable state.
+const STORE_FILE: &str = "reins.db";
+
+fn not_recorded(error: reins_store::StoreError) -> ControlError {
+    ControlError::Record(error.to_string())
+}
+
+/// Every section under these locks is one statement, so a poisoned one still holds whole values.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

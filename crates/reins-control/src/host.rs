@@ -1,0 +1,155 @@
+//! The browser behind the street: started at the first call that needs it, and again when lost.
+
+use crate::call::{Call, browser_error};
+use crate::control::{BrowserSource, Control, ControlOptions};
+use crate::error::ControlError;
+use reins_browser::{
+    Browser, BrowserEvent, BrowserEvents, Containment, Downloads, LaunchOptions, OpenedBy, Popups,
+    Profile, TopLevel,
+};
+use reins_core::TabId;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Holds the browser while there is one.
+#[derive(Debug)]
+pub(crate) struct Host {
+    source: BrowserSource,
+    containment: Containment,
+    browser: tokio::sync::Mutex<Option<Browser>>,
+    /// Tabs already given to a session.
+    taken: Mutex<HashSet<TabId>>,
+}
+
+impl Host {
+    pub(crate) fn new(options: &ControlOptions) -> Self {
+        let pinned = !options.app.is_empty();
+        Self {
+            source: options.source.clone(),
+            containment: Containment {
+                top_level: if pinned { TopLevel::Only(options.app.clone()) } else { TopLevel::Any },
+                popups: Popups::Allow,
+                downloads: match &options.downloads {
+                    Some(dir) => Downloads::Into(dir.clone()),
+                    None => Downloads::Refuse,
+                },
+                upload_roots: options.upload_roots.clone(),
+            },
+            browser: tokio::sync::Mutex::new(None),
+            taken: Mutex::default(),
+        }
+    }
+
+    /// The browser, started or attached to if need be.
+    pub(crate) async fn browser(&self, control: &Control) -> Result<Browser, ControlError> {
+        // This lock only orders starts; page work never holds it.
+        let mut slot = self.browser.lock().await;
+        if let Some(browser) = slot.as_ref().filter(|browser| !browser.is_gone()) {
+            return Ok(browser.clone());
+        }
+        if slot.take().is_some() {
+            self.taken.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            for session in control.all_sessions() {
+                session.state().forget_all();
+            }
+        }
+        let browser = match &self.source {
+            BrowserSource::Launch { binary, headless, profile, no_sandbox } => {
+                Browser::launch(LaunchOptions {
+                    binary: binary.clone(),
+                    headless: *headless,
+                    profile: profile.clone().map_or(Profile::Temporary, Profile::Persistent),
+                    no_sandbox: *no_sandbox,
+                    containment: self.containment.clone(),
+                    ..LaunchOptions::default()
+                })
+                .await
+            }
+            BrowserSource::Dedicated(profile) => {
+                return Err(ControlError::Browser {
+                    code: "dedicated",
+                    message: format!("{} cannot be attached to yet", profile.display()),
+                    next: "Leave out --dedicated".into(),
+                });
+            }
+        }
+        .map_err(|error| browser_error(&error))?;
+        tokio::spawn(watch(browser.events(), control.clone()));
+        *slot = Some(browser.clone());
+        Ok(browser)
+    }
+
+    /// A tab for a session that has none: the browser's first empty one, or a new one.
+    pub(crate) async fn fresh_tab(&self, browser: &Browser) -> Result<TabId, ControlError> {
+        let free = {
+            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            let free = browser.tabs().into_iter().find(|tab| {
+                tab.opened_by == OpenedBy::Agent
+                    && tab.url == "about:blank"
+                    && !taken.contains(&tab.id)
+            });
+            if let Some(tab) = &free {
+                taken.insert(tab.id.clone());
+            }
+            free
+        };
+        match free {
+            Some(tab) => Ok(tab.id),
+            None => {
+                let tab = browser.blank_tab().await.map_err(|error| browser_error(&error))?;
+                self.taken.lock().unwrap_or_else(PoisonError::into_inner).insert(tab.clone());
+                Ok(tab)
+            }
+        }
+    }
+
+    /// Closes the browser if there is one.
+    pub(crate) async fn close(&self) {
+        let browser = self.browser.lock().await.take();
+        if let Some(browser) = browser {
+            browser.close().await;
+        }
+    }
+}
+
+/// Follows what the browser reports by itself. A closed enum, one task, until the browser is gone.
+async fn watch(mut events: BrowserEvents, control: Control) {
+    while let Some(event) = events.next().await {
+        match event {
+            BrowserEvent::TabClosed { tab } => {
+                for session in control.all_sessions() {
+                    session.state().forget(&tab);
+                }
+            }
+            BrowserEvent::PersonInput { tab, .. } => {
+                for session in control.all_sessions() {
+                    let uses = session.state().tabs.contains(&tab);
+                    if uses {
+                        Call::person_seen(&session);
+                    }
+                }
+            }
+            BrowserEvent::TabOpened { tab, opener: Some(opener) } => {
+                for session in control.all_sessions() {
+                    let mut state = session.state();
+                    if state.tabs.contains(&opener) {
+                        state.adopt(&tab, true);
+                    }
+                }
+            }
+            BrowserEvent::Download { tab, download } => {
+                for session in control.all_sessions() {
+                    let mut state = session.state();
+                    if tab.as_ref().is_none_or(|tab| state.tabs.contains(tab)) {
+                        state.download = Some(download.clone());
+                    }
+                }
+            }
+            BrowserEvent::Gone { .. } => break,
+            BrowserEvent::TabOpened { opener: None, .. }
+            | BrowserEvent::TabCrashed { .. }
+            | BrowserEvent::DialogOpened { .. }
+            | BrowserEvent::DialogClosed { .. } => {}
+        }
+    }
+}

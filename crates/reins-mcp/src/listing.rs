@@ -1,0 +1,73 @@
+//! Which tools are listed, and how they look in `tools/list`.
+
+use reins_control::{Effect, Group, tools};
+use rmcp::model::{Tool, ToolAnnotations};
+use std::sync::Arc;
+
+/// What `--tools` chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// The core group.
+    Core,
+    /// Everything.
+    All,
+    /// Just these names.
+    Named(Vec<String>),
+}
+
+impl ToolChoice {
+    /// Reads `core`, `all`, or names joined by commas.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first name that is no tool.
+    pub fn parse(text: &str) -> Result<Self, UnknownToolName> {
+        match text.trim() {
+            "core" | "" => Ok(Self::Core),
+            "all" => Ok(Self::All),
+            names => {
+                let names: Vec<String> =
+                    names.split(',').map(|name| name.trim().to_owned()).collect();
+                match names.iter().find(|name| reins_control::tool(name).is_none()) {
+                    Some(unknown) => Err(UnknownToolName(unknown.clone())),
+                    None => Ok(Self::Named(names)),
+                }
+            }
+        }
+    }
+
+    /// Whether a tool is listed and callable.
+    pub(crate) fn has(&self, tool: &reins_control::Tool) -> bool {
+        match self {
+            Self::Core => tool.group == Group::Core,
+            Self::All => true,
+            Self::Named(names) => names.iter().any(|name| name == tool.name),
+        }
+    }
+}
+
+/// A name in `--tools` that is no tool.
+#[derive(Debug, thiserror::Error)]
+#[error("'{0}' is not a tool; use `core`, `all`, or names from `reins docs`")]
+pub struct UnknownToolName(String);
+
+/// The listed tools in MCP form.
+pub(crate) fn list(choice: &ToolChoice) -> Vec<Tool> {
+    tools()
+        .iter()
+        .filter(|tool| choice.has(tool))
+        .map(|tool| {
+            let annotations = match tool.effect {
+                Effect::Read => ToolAnnotations::new().read_only(true).open_world(true),
+                Effect::View => {
+                    ToolAnnotations::new().read_only(false).destructive(false).open_world(true)
+                }
+                Effect::Act => {
+                    ToolAnnotations::new().read_only(false).destructive(true).open_world(true)
+                }
+            };
+            Tool::new(tool.name, tool.about, Arc::new(tool.input_schema()))
+                .with_annotations(annotations)
+        })
+        .collect()
+}

@@ -1,0 +1,126 @@
+//! Subcommands and their flags.
+
+use crate::browser_flags::BrowserFlags;
+use crate::exit;
+use clap::{Args, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Lets a language model use a real browser, and keeps the reins in your hand.
+#[derive(Debug, Parser)]
+#[command(name = "reins", version, propagate_version = true)]
+pub(crate) struct Cli {
+    /// Log more to stderr (-v, -vv)
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub(crate) verbose: u8,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve a browser to a coding agent over MCP on stdin and stdout
+    Mcp(McpArgs),
+    /// Do a task in a browser, asking before anything risky
+    Run(RunArgs),
+    /// Check what Reins needs, one line each, with the remedy
+    Doctor(DoctorArgs),
+    /// Say how to install what is missing, or install it with --yes
+    Install(InstallArgs),
+    /// Run the whole street once on a bundled demo shop with a scripted model
+    Demo(DemoArgs),
+    /// Print the tool reference
+    Docs,
+    /// Print a shell completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Outlives a killed parent just long enough to clean up after it
+    #[command(hide = true)]
+    Guardian {
+        /// What the launcher passes on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    pub(crate) browser: BrowserFlags,
+    /// Which tools to list: `core` (default), `all`, or names joined by commas
+    #[arg(long, value_name = "LIST", default_value = "core")]
+    pub(crate) tools: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to do, in your own words
+    pub(crate) task: String,
+    /// Where to start
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) browser: BrowserFlags,
+    /// The model, as `provider/model` or just a model name
+    #[arg(long, env = "REINS_MODEL")]
+    pub(crate) model: Option<String>,
+    /// An OpenAI-compatible server, such as http://127.0.0.1:8080/v1
+    #[arg(long, env = "REINS_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// Print events as JSON lines on stdout, for scripts; cards are then refused
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Tool calls allowed in this turn
+    #[arg(long, default_value_t = reins_core::limits::CALLS_PER_TURN)]
+    pub(crate) steps: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) browser: BrowserFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// Run the commands instead of naming them
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) browser: BrowserFlags,
+    /// Only serve the shop and print its address
+    #[arg(long)]
+    pub(crate) serve: bool,
+    /// Answer the demo's cards with yes, for a run without a person
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// Runs a subcommand on a runtime of its own.
+pub(crate) fn dispatch(command: Command) -> ExitCode {
+    // Two workers: the server waits nearly always, and each worker costs memory.
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::failure(&anyhow::Error::from(error)),
+    };
+    let end = match command {
+        Command::Mcp(args) => runtime.block_on(crate::mcp::main(args)),
+        Command::Run(args) => runtime.block_on(crate::run::main(args)),
+        Command::Doctor(args) => runtime.block_on(crate::doctor::doctor(args)),
+        Command::Install(args) => crate::doctor::install(&args),
+        Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
+        Command::Docs => crate::docs::print(),
+        Command::Completions { shell } => crate::docs::completions(shell),
+        Command::Guardian { args } => crate::doctor::guardian(&args),
+    };
+    // A reader of stdin may still be blocked in a read; don't wait for it.
+    runtime.shutdown_background();
+    end.unwrap_or_else(|error| exit::failure(&error))
+}

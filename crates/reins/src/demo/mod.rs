@@ -1,0 +1,130 @@
+//! `reins demo`: the whole street on a bundled shop, with a scripted model.
+
+mod script;
+mod shop;
+
+use crate::cli::DemoArgs;
+use crate::exit;
+use crate::steps::{Show, Steps};
+use anyhow::{Context, Result};
+use futures_util::future::BoxFuture;
+use reins_control::{Answerer, CardAnswer, Control, Question, TurnStart};
+use script::{Script, Step};
+use std::process::ExitCode;
+use tokio_util::sync::CancellationToken;
+
+/// Says yes to every card. Only the demo uses it, on its own shop, and only with `--yes`.
+pub(crate) struct Yes;
+
+impl Answerer for Yes {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, CardAnswer> {
+        Box::pin(std::future::ready(CardAnswer::Allow))
+    }
+}
+
+/// Serves the shop and plays the script on it.
+pub(crate) async fn main(args: DemoArgs) -> Result<ExitCode> {
+    let shop = shop::Shop::start().await.context("the demo shop could not be served")?;
+    if args.serve {
+        crate::terminal::Terminal::new()
+            .say(&format!("The demo shop is at {} until you press Ctrl-C.", shop.address()));
+        crate::mcp::interrupted().await;
+        return Ok(ExitCode::from(exit::DONE));
+    }
+    let script = Script::load(shop.address())?;
+    let control = Control::open(args.browser.options()?).await?;
+    let start = TurnStart { message: Some(script.task.clone()), ..TurnStart::default() };
+    let mut steps = Steps::begin(control.clone(), start, Show::Rows);
+    steps.always_yes = args.yes;
+    steps.terminal.say(&format!(
+        "This is a demo: a script plays the model, on a shop that Reins itself serves at {}.\n\
+         Everything else is real: the browser, the guard, the cards.\n\nTask: {}\n",
+        shop.address(),
+        script.task
+    ));
+    let played = tokio::select! {
+        played = play(&script, &steps) => played,
+        () = crate::mcp::interrupted() => {
+            steps.stop();
+            Ok(End::Stopped)
+        }
+    };
+    control.close().await;
+    let end = played?;
+    let said = match &end {
+        End::Done => script.done.as_str(),
+        End::Refused => script.refused.as_str(),
+        End::Stopped => "You stopped it. Nothing more was done.",
+        End::Broken(why) => why.as_str(),
+    };
+    let log = shop.log();
+    steps.terminal.say(&format!(
+        "\n{said}\n\nWhat reached the shop: {} newsletter sign-up(s), {} order(s).\n\
+         To use a real model: set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama,\n\
+         LM Studio or llama-server, then:  reins run \"…\" --url https://…",
+        log.newsletter, log.orders
+    ));
+    Ok(ExitCode::from(match end {
+        End::Done | End::Refused => exit::DONE,
+        End::Stopped => exit::STOPPED,
+        End::Broken(_) => exit::FAILED,
+    }))
+}
+
+/// How the demo ended.
+enum End {
+    Done,
+    Refused,
+    Stopped,
+    Broken(String),
+}
+
+async fn play(script: &Script, steps: &Steps) -> Result<End> {
+    let mut seen = String::new();
+    for step in &script.steps {
+        if let Some(say) = &step.say {
+            steps.terminal.row(&format!("    {say}"));
+        }
+        let arguments = match arguments(step, &seen) {
+            Ok(arguments) => arguments,
+            Err(missing) => return Ok(End::Broken(missing)),
+        };
+        match steps.call(&step.tool, arguments, CancellationToken::new()).await {
+            Ok(reply) if !reply.failed() => {
+                seen.push('\n');
+                seen.push_str(&reply.whole_text());
+            }
+            Ok(reply) => {
+                let refused = reply.facts.get("code").and_then(|code| code.as_str());
+                return Ok(match refused {
+                    Some("stopped") => End::Stopped,
+                    Some("not_allowed" | "needs_confirmation") if step.pays => End::Refused,
+                    Some("not_allowed") => {
+                        steps.terminal.row("    Then I leave that out.");
+                        continue;
+                    }
+                    _ => End::Broken(format!("The demo broke off: {}", reply.text)),
+                });
+            }
+            Err(error) if error.code() == "stopped" => return Ok(End::Stopped),
+            Err(error) => return Ok(End::Broken(format!("The demo broke off: {error}"))),
+        }
+    }
+    Ok(End::Done)
+}
+
+/// The step's arguments, with the ref of the last seen line that begins with its role and name.
+fn arguments(step: &Step, seen: &str) -> Result<serde_json::Value, String> {
+    let mut arguments = step.args.clone();
+    if let Some(find) = &step.find {
+        let begins = format!("{} \"{}\"", find.role, find.name);
+        let found = seen.lines().rev().find_map(|line| {
+            let line = line.trim_start().trim_start_matches(['+', '~', '-', ' ']);
+            let rest = line.strip_prefix(begins.as_str())?;
+            rest.split_once("[ref=")?.1.split(']').next()
+        });
+        let found = found.ok_or_else(|| format!("The demo broke off: there was no {begins}."))?;
+        arguments.insert("ref".into(), found.into());
+    }
+    Ok(serde_json::Value::Object(arguments))
+}

@@ -1,0 +1,38 @@
+//! `reins mcp`.
+
+use crate::cli::McpArgs;
+use crate::exit;
+use anyhow::Result;
+use reins_control::Control;
+use reins_mcp::{McpOptions, ToolChoice, serve_stdio};
+use std::process::ExitCode;
+
+/// Serves until the client closes stdin, or a signal comes; the browser never outlives it.
+pub(crate) async fn main(args: McpArgs) -> Result<ExitCode> {
+    let tools = ToolChoice::parse(&args.tools)?;
+    let control = Control::open(args.browser.options()?).await?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let served = tokio::select! {
+        served = serve_stdio(control.clone(), McpOptions { tools, version }) => served.map_err(Into::into),
+        () = interrupted() => Ok(()),
+    };
+    control.close().await;
+    served.map(|()| ExitCode::from(exit::DONE))
+}
+
+/// Until SIGINT, SIGTERM or SIGHUP.
+pub(crate) async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let wait = async |kind: SignalKind| match signal(kind) {
+        Ok(mut signal) => {
+            signal.recv().await;
+        }
+        // Without a handler the default action ends us anyway.
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => {}
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
+    }
+}
