@@ -1,5 +1,6 @@
 //! What can go wrong when a browser is read or asked, with a stable code for each case.
 
+use crate::start_error::StartError;
 use reins_cdp::CallError;
 use reins_core::TabId;
 use std::borrow::Cow;
@@ -63,6 +64,9 @@ pub enum BrowserError {
     /// What the page script answered could not be read.
     #[error("the page's facts could not be read; take a new snapshot")]
     Facts(#[source] reins_page::PageError),
+    /// The browser could not be started or attached to.
+    #[error("{}; {}", .0, .0.remedy())]
+    Start(#[from] StartError),
     /// The wire to the browser.
     #[error("the browser did not answer {what}: {source}")]
     Wire {
@@ -97,6 +101,7 @@ impl BrowserError {
             BrowserError::NotSeen { .. } => "not_seen",
             BrowserError::PictureTooLarge { .. } => "picture_too_large",
             BrowserError::Facts(_) => "page_facts",
+            BrowserError::Start(error) => error.code(),
             BrowserError::Wire { .. } => "wire",
             BrowserError::File { .. } => "file",
         }

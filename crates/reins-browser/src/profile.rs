@@ -1,0 +1,314 @@
+//! Profile directories: temporary ones that go with their browser, and persistent ones.
+
+use crate::start_error::StartError;
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How temporary profiles are called. Only directories with this name are ever swept.
+const PREFIX: &str = "reins-profile-";
+
+/// The file in a temporary profile that its owner holds locked while it lives. A lock ends with
+/// its process, however that ends, and cannot be taken for another process with the same number.
+const OWNER: &str = "reins-owner";
+
+/// A directory without an owner file is being made right now, unless it is older.
+const BEING_MADE: Duration = Duration::from_secs(60);
+
+/// Which profile a browser runs on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// A fresh one that is removed with the browser.
+    #[default]
+    Temporary,
+    /// A directory that stays. It is made if need be.
+    Persistent(PathBuf),
+}
+
+/// A temporary profile directory, owned by this process.
+#[derive(Debug)]
+pub(crate) struct TemporaryProfile {
+    dir: PathBuf,
+    _owner: File,
+}
+
+impl TemporaryProfile {
+    /// Makes one below `base`, readable by nobody else.
+    pub(crate) fn make(base: &Path) -> Result<Self, StartError> {
+        let unusable = |source| StartError::ProfileUnusable { dir: base.to_owned(), source };
+        loop {
+            let dir = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(fs::Permissions::from_mode(0o700))
+                .tempdir_in(base)
+                .map_err(unusable)?;
+            let owner = File::create(dir.path().join(OWNER)).map_err(unusable)?;
+            match owner.try_lock() {
+                Ok(()) => return Ok(Self { dir: dir.keep(), _owner: owner }),
+                // A sweep of another process was quicker: it takes the directory away.
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(source)) => return Err(unusable(source)),
+            }
+        }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Removes it. The processes that used it must have ended, and may be just ending.
+    pub(crate) fn remove(self) -> io::Result<()> {
+        remove(&self.dir)
+    }
+}
+
+/// Tries of a removal while processes that still end may write once more, and the pause between.
+const REMOVALS: u32 = 100;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(10);
+
+fn remove(dir: &Path) -> io::Result<()> {
+    let mut last = Ok(());
+    for _ in 0..REMOVALS {
+        last = match fs::remove_dir_all(dir) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other,
+        };
+        if last.is_ok() {
+            return last;
+        }
+        std::thread::sleep(REMOVAL_PAUSE);
+    }
+    last
+}
+
+/// Removes the temporary profiles below `base` whose owners are dead. Returns how many.
+pub(crate) fn sweep(base: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(base) else { return 0 };
+    entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX))
+        .filter(|entry| entry.file_type().is_ok_and(|t| t.is_dir()))
+        .filter(|entry| sweep_one(&entry.path()))
+        .count()
+}
+
+fn sweep_one(dir: &Path) -> bool {
+    let owner = match File::open(dir.join(OWNER)) {
+        Ok(owner) => owner,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let age = fs::metadata(dir).and_then(|m| m.modified()).ok();
+            let age = age.and_then(|made| SystemTime::now().duration_since(made).ok());
+            return age.is_some_and(|age| age > BEING_MADE) && remove(dir).is_ok();
+        }
+        // Another person's.
+        Err(_) => return false,
+    };
+    if owner.try_lock().is_err() {
+        return false;
+    }
+    // The owner is dead. A browser that outlived it is ended by its guardian, so only a profile
+    // that nobody uses is removed here; the next sweep finds the rest.
+    if matches!(holder(dir), Ok(None)) { remove(dir).is_ok() } else { false }
+}
+
+/// Checks a persistent profile and makes it if need be.
+pub(crate) fn prepare(dir: &Path, home: Option<&Path>) -> Result<(), StartError> {
+    let unusable = |source| StartError::ProfileUnusable { dir: dir.to_owned(), source };
+    if let Some(browser) = home.and_then(|home| personal(dir, home)) {
+        return Err(StartError::PersonalProfile { dir: dir.to_owned(), browser });
+    }
+    make_private(dir).map_err(unusable)?;
+    match holder(dir) {
+        Ok(None) => {}
+        Ok(Some(holder)) => {
+            return Err(StartError::ProfileInUse { dir: dir.to_owned(), holder });
+        }
+        Err(source) => return Err(unusable(source)),
+    }
+    tempfile::tempfile_in(dir).map(drop).map_err(unusable)
+}
+
+/// Makes a directory that only its owner can read, unless it is there already.
+fn make_private(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Where people's own browsers keep their profiles, below the home directory.
+const PERSONAL: &[(&str, &str)] = &[
+    ("Chromium", ".config/chromium"),
+    ("Chrome", ".config/google-chrome"),
+    ("Chrome", ".config/google-chrome-beta"),
+    ("Chrome", ".config/google-chrome-unstable"),
+    ("Edge", ".config/microsoft-edge"),
+    ("Brave", ".config/BraveSoftware"),
+    ("Chromium", "snap/chromium"),
+    ("Chromium", ".var/app/org.chromium.Chromium"),
+    ("Chrome", ".var/app/com.google.Chrome"),
+    ("Chrome", "Library/Application Support/Google"),
+    ("Chromium", "Library/Application Support/Chromium"),
+    ("Edge", "Library/Application Support/Microsoft Edge"),
+    ("Brave", "Library/Application Support/BraveSoftware"),
+];
+
+/// The browser whose personal profile `dir` is, lies in, or contains.
+pub(crate) fn personal(dir: &Path, home: &Path) -> Option<&'static str> {
+    let dir = resolved(dir);
+    PERSONAL.iter().find_map(|(browser, place)| {
+        let place = resolved(&home.join(place));
+        (dir.starts_with(&place) || place.starts_with(&dir)).then_some(*browser)
+    })
+}
+
+/// The path with links and `..` followed, also where its end does not exist yet.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut real = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            real.pop();
+            continue;
+        }
+        real.push(part);
+        if let Ok(followed) = real.canonicalize() {
+            real = followed;
+        }
+    }
+    real
+}
+
+/// Who uses a profile, by the mark that Chromium leaves: a link to `host-process`. A mark whose
+/// process is dead counts for nothing; Chromium itself replaces it.
+pub(crate) fn holder(dir: &Path) -> io::Result<Option<String>> {
+    let mark = match fs::read_link(dir.join("SingletonLock")) {
+        Ok(mark) => mark,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(e),
+    };
+    let mark = mark.to_string_lossy().into_owned();
+    let Some((host, pid)) = mark.rsplit_once('-') else { return Ok(Some(mark)) };
+    let Ok(pid) = pid.parse::<i32>() else { return Ok(Some(mark)) };
+    let ours = nix::unistd::gethostname().is_ok_and(|name| name.to_string_lossy() == host);
+    if !ours {
+        return Ok(Some(format!("process {pid} on {host}")));
+    }
+    if !is_alive(pid) {
+        return Ok(None);
+    }
+    Ok(Some(match program(pid) {
+        Some(name) => format!("process {pid} ({name})"),
+        None => format!("process {pid}"),
+    }))
+}
+
+fn is_alive(pid: i32) -> bool {
+    !matches!(kill(Pid::from_raw(pid), None), Err(Errno::ESRCH))
+}
+
+/// The program of a process, where the system tells.
+fn program(pid: i32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_sweep_removes_what_dead_owners_left_and_nothing_else() {
+        let base = tempfile::tempdir().unwrap();
+        let live = TemporaryProfile::make(base.path()).unwrap();
+        let dead = TemporaryProfile::make(base.path()).unwrap();
+        let dead_dir = dead.dir().to_owned();
+        fs::create_dir(dead_dir.join("Default")).unwrap();
+        drop(dead);
+        let new = base.path().join("reins-profile-new");
+        fs::create_dir(&new).unwrap();
+        let other = base.path().join("someone-else");
+        fs::create_dir(&other).unwrap();
+        let linked = base.path().join("reins-profile-link");
+        symlink(&other, &linked).unwrap();
+
+        assert_eq!(sweep(base.path()), 1);
+        assert!(!dead_dir.exists());
+        assert!(live.dir().exists() && new.exists() && other.exists() && linked.exists());
+        let dir = live.dir().to_owned();
+        live.remove().unwrap();
+        assert!(!dir.exists());
+    }
+
+    #[test]
+    fn a_temporary_profile_is_private() {
+        let base = tempfile::tempdir().unwrap();
+        let profile = TemporaryProfile::make(base.path()).unwrap();
+        let mode = fs::metadata(profile.dir()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0);
+    }
+
+    /// A010: the person's own browsers are off limits, also by a link or a folder within.
+    #[test]
+    fn a010_personal_profiles_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let chrome = home.path().join(".config/google-chrome");
+        fs::create_dir_all(chrome.join("Default")).unwrap();
+        let link = home.path().join("innocent");
+        symlink(&chrome, &link).unwrap();
+        for dir in [
+            chrome.clone(),
+            chrome.join("Default"),
+            chrome.join("New"),
+            link.clone(),
+            link.join("New"),
+            home.path().join(".config"),
+            home.path().to_owned(),
+            home.path().join("other/../.config/google-chrome"),
+        ] {
+            let error = prepare(&dir, Some(home.path())).unwrap_err();
+            assert_eq!(error.code(), "personal_profile", "{}", dir.display());
+        }
+        let own = home.path().join(".local/share/reins/browser");
+        prepare(&own, Some(home.path())).unwrap();
+        assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o077, 0);
+    }
+
+    #[test]
+    fn a_profile_in_use_says_who_holds_it_and_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = nix::unistd::gethostname().unwrap().to_string_lossy().into_owned();
+        let lock = dir.path().join("SingletonLock");
+        symlink(format!("{host}-{}", std::process::id()), &lock).unwrap();
+        let error = prepare(dir.path(), None).unwrap_err();
+        assert_eq!(error.code(), "profile_in_use");
+        assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
+        assert!(error.remedy().contains("close that browser"));
+
+        fs::remove_file(&lock).unwrap();
+        symlink("elsewhere.example-17", &lock).unwrap();
+        let error = prepare(dir.path(), None).unwrap_err();
+        assert!(error.to_string().contains("process 17 on elsewhere.example"), "{error}");
+
+        // A dead process holds nothing.
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let dead = child.id();
+        child.wait().unwrap();
+        fs::remove_file(&lock).unwrap();
+        symlink(format!("{host}-{dead}"), &lock).unwrap();
+        prepare(dir.path(), None).unwrap();
+    }
+
+    #[test]
+    fn a_profile_that_cannot_be_written_is_named() {
+        let base = tempfile::tempdir().unwrap();
+        let file = base.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = prepare(&file.join("profile"), None).unwrap_err();
+        assert_eq!(error.code(), "profile_unusable");
+        assert!(error.to_string().contains("file/profile"), "{error}");
+    }
+}
