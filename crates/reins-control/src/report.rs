@@ -1,5 +1,6 @@
 //! How an act is told: what was done, how it ended, what else was seen.
 
+use crate::call::short;
 use reins_browser::{Dialog, Download, DownloadState, Effects, Navigation};
 use reins_core::{Action, Gesture, HistoryStep, MouseButton, Outcome, TargetRecord};
 use reins_store::Receipt;
@@ -102,7 +103,7 @@ pub(crate) fn effects(effects: &Effects) -> String {
         let _ = writeln!(text, "{}", dialog_line(dialog));
     }
     for tab in &effects.opened {
-        let _ = writeln!(text, "new tab {}: {}", tab.id, tab.url);
+        let _ = writeln!(text, "new tab [tab={}]: {}", short(&tab.id), tab.url);
     }
     for download in &effects.downloads {
         let _ = writeln!(text, "{}", download_line(download));

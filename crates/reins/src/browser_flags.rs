@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use reins_control::{BrowserSource, ControlOptions};
-use reins_core::{Origin, OriginPattern};
+use reins_core::{Origin, OriginError, OriginPattern};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, Args)]
@@ -51,14 +51,14 @@ pub(crate) enum LevelFlag {
     Auto,
 }
 
-fn origin(text: &str) -> Result<Origin, String> {
+fn origin(text: &str) -> Result<Origin, OriginError> {
     let with_scheme =
         if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    Origin::parse(&with_scheme).map_err(|error| error.to_string())
+    Origin::parse(&with_scheme)
 }
 
-fn pattern(text: &str) -> Result<OriginPattern, String> {
-    text.parse().map_err(|error: reins_core::OriginError| error.to_string())
+fn pattern(text: &str) -> Result<OriginPattern, OriginError> {
+    text.parse()
 }
 
 impl BrowserFlags {

@@ -81,13 +81,13 @@ enum End {
 
 async fn play(script: &Script, steps: &Steps) -> Result<End> {
     let mut seen = String::new();
+    let mut left_out = false;
     for step in &script.steps {
         if let Some(say) = &step.say {
             steps.terminal.row(&format!("    {say}"));
         }
-        let arguments = match arguments(step, &seen) {
-            Ok(arguments) => arguments,
-            Err(missing) => return Ok(End::Broken(missing)),
+        let Some(arguments) = arguments(step, &seen) else {
+            return Ok(End::Broken(missing(step, left_out)));
         };
         match steps.call(&step.tool, arguments, CancellationToken::new()).await {
             Ok(reply) if !reply.failed() => {
@@ -96,15 +96,17 @@ async fn play(script: &Script, steps: &Steps) -> Result<End> {
             }
             Ok(reply) => {
                 let refused = reply.facts.get("code").and_then(|code| code.as_str());
-                return Ok(match refused {
-                    Some("stopped") => End::Stopped,
-                    Some("not_allowed" | "needs_confirmation") if step.pays => End::Refused,
-                    Some("not_allowed") => {
-                        steps.terminal.row("    Then I leave that out.");
-                        continue;
+                match refused {
+                    Some("stopped") => return Ok(End::Stopped),
+                    Some("not_allowed" | "needs_confirmation") if step.pays => {
+                        return Ok(End::Refused);
                     }
-                    _ => End::Broken(format!("The demo broke off: {}", reply.text)),
-                });
+                    Some("not_allowed" | "needs_confirmation") => {
+                        steps.terminal.row("    Then I leave that out.");
+                        left_out = true;
+                    }
+                    _ => return Ok(End::Broken(format!("The demo broke off: {}", reply.text))),
+                }
             }
             Err(error) if error.code() == "stopped" => return Ok(End::Stopped),
             Err(error) => return Ok(End::Broken(format!("The demo broke off: {error}"))),
@@ -114,7 +116,7 @@ async fn play(script: &Script, steps: &Steps) -> Result<End> {
 }
 
 /// The step's arguments, with the ref of the last seen line that begins with its role and name.
-fn arguments(step: &Step, seen: &str) -> Result<serde_json::Value, String> {
+fn arguments(step: &Step, seen: &str) -> Option<serde_json::Value> {
     let mut arguments = step.args.clone();
     if let Some(find) = &step.find {
         let begins = format!("{} \"{}\"", find.role, find.name);
@@ -123,8 +125,17 @@ fn arguments(step: &Step, seen: &str) -> Result<serde_json::Value, String> {
             let rest = line.strip_prefix(begins.as_str())?;
             rest.split_once("[ref=")?.1.split(']').next()
         });
-        let found = found.ok_or_else(|| format!("The demo broke off: there was no {begins}."))?;
-        arguments.insert("ref".into(), found.into());
+        arguments.insert("ref".into(), found?.into());
     }
-    Ok(serde_json::Value::Object(arguments))
+    Some(serde_json::Value::Object(arguments))
+}
+
+/// Why the script cannot go on.
+fn missing(step: &Step, left_out: bool) -> String {
+    let what = step.find.as_ref().map_or("the page", |find| find.name.as_str());
+    if left_out {
+        "You did not allow a step that the rest of the script builds on, so the demo ends here. Nothing else was done.".into()
+    } else {
+        format!("The demo broke off: \"{what}\" was not on the page.")
+    }
 }
