@@ -3,7 +3,8 @@
 use crate::keys::Key;
 use crate::line::Piece;
 use crate::name::squeeze;
-use crate::outline::{Writer, clip};
+use crate::outline::Writer;
+use crate::press::clip;
 use crate::role;
 use crate::tree::{Id, Kind};
 

@@ -76,7 +76,7 @@ impl<'a> Namer<'a> {
             let text = self.finish(&text);
             (!text.is_empty()).then_some(Name { text, from })
         };
-        let exempt = matches!(self.tree.tag(id), "abbr" | "iframe" | "frame" | "img" | "li" | "dl")
+        let exempt = matches!(self.tree.tag(id), "abbr" | "iframe" | "frame" | "li" | "dl")
             || self.tree.has(id, Key::Role);
         if prohibits(role) && !exempt {
             return Name { text: String::new(), from: From::Nothing };
