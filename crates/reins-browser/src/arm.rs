@@ -2,8 +2,8 @@
 
 use crate::containment::{Containment, TopLevel};
 use crate::protocol::page::{
-    AddBinding, AddScript, FetchEnable, GetFrameTree, InterceptFileChooser, NetworkEnable,
-    PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
+    AddBinding, AddScript, DomEnable, FetchEnable, GetFrameTree, InterceptFileChooser,
+    NetworkEnable, PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
 };
 use crate::protocol::target::auto_attach;
 use crate::report::BINDING;
@@ -67,6 +67,8 @@ fn watch_frames(session: &Session) {
     drop(session.post(script, ARMING));
     drop(session.post(RuntimeEnable {}, ARMING));
     drop(session.post(NO_BODIES, ARMING));
+    // Needed by the count that finds closed shadow roots.
+    drop(session.post(DomEnable {}, ARMING));
     drop(session.post(auto_attach(), ARMING));
     drop(session.post(InterceptFileChooser { enabled: true }, ARMING));
 }

@@ -4,14 +4,18 @@ use crate::browser::Browser;
 use crate::error::BrowserError;
 use crate::focus;
 use crate::frame::World;
-use crate::hosts;
+use crate::hosts::{self, Counting};
 use crate::owners;
 use crate::page_call::{AskError, ask};
 use crate::tab::Tab;
 use crate::tab_info::TabInfo;
 use futures_util::future::{join, join_all};
+use reins_cdp::Session;
 use reins_core::{DocumentId, FrameId, NodeKey, TabId, TargetRecord};
-use reins_page::{CaptureOptions, FrameCapture, FrameMeta, FrameNote, FrameTrouble, parse_capture};
+use reins_page::{
+    CaptureOptions, FrameCapture, FrameMeta, FrameNote, FrameTrouble, PageError, needs,
+    parse_capture,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -96,37 +100,17 @@ impl Browser {
             Some(error) => return Err(error),
             None => {}
         }
-        // Asked first and awaited later, so that every frame works at the same time.
-        let asked: Vec<_> = asked(tab)
-            .into_iter()
-            .map(|frame| {
-                let read = frame.world.as_ref().map(|world| {
-                    let options = options(request, &frame);
-                    ask(world, &format!("__reins.capture({options})"), false, deadline)
-                });
-                (frame, read)
-            })
-            .collect();
-        let read = async {
-            let all = asked.into_iter().map(|(frame, read)| async move {
-                let json = match read {
-                    Some(read) => Some(read.answer::<String>().await),
-                    None => None,
-                };
-                (frame, json)
-            });
-            // A dialog that opens meanwhile ends the wait; a page that is stuck in it says nothing.
-            let stuck = tab.until(Instant::now() + deadline, |s| {
-                (s.dialog.is_some() || s.crashed || s.closed).then_some(())
-            });
-            tokio::select! {
-                read = join_all(all) => read,
-                Some(()) = stuck => Vec::new(),
-            }
+        let read = self.read_frames(tab, request, deadline);
+        // A dialog that opens meanwhile ends the wait: every script stops behind it.
+        let stuck = tab.until(Instant::now() + deadline, |s| {
+            (s.dialog.is_some() || s.crashed || s.closed).then_some(())
+        });
+        let (read, ()) = tokio::select! {
+            read = join(read, owners::find_all(tab, deadline)) => read,
+            Some(()) = stuck => (Vec::new(), ()),
         };
-        let (read, ()) = join(read, owners::find_all(tab, deadline)).await;
-        for (frame, json) in read {
-            self.take(tab, request, frame, json, &mut capture).await?;
+        for Read { frame, outcome } in read {
+            take(tab, frame, outcome, &mut capture)?;
         }
         if tab.state().crashed {
             capture.notes.push(FrameNote { owner: None, trouble: FrameTrouble::Crashed });
@@ -141,53 +125,47 @@ impl Browser {
         Ok(capture)
     }
 
-    async fn take(
+    /// Reads all frames at once; those with closed roots or internals again, once they were fetched.
+    async fn read_frames(
         &self,
         tab: &Arc<Tab>,
         request: &CaptureRequest,
-        frame: Asking,
-        json: Option<Result<String, AskError>>,
-        capture: &mut TabCapture,
-    ) -> Result<(), BrowserError> {
-        let owner = frame.owner(tab);
-        let mut note = |trouble| capture.notes.push(FrameNote { owner: owner.clone(), trouble });
-        let json = match json {
-            Some(Ok(json)) => json,
-            Some(Err(AskError::Busy(_))) => return Ok(note(FrameTrouble::Busy)),
-            Some(Err(AskError::Crashed)) => return Ok(note(FrameTrouble::Crashed)),
-            Some(Err(AskError::Replaced)) => {
-                // A frame that is gone altogether leaves nothing to be said.
-                if tab.state().frames.contains_key(&frame.id) {
-                    note(FrameTrouble::Replaced);
-                }
-                return Ok(());
+        deadline: Duration,
+    ) -> Vec<Read> {
+        let mut done: Vec<Read> = Vec::new();
+        let mut next = asked(tab);
+        for _ in 0..needs::ROUNDS {
+            // Asked first and awaited later, so that every frame works at the same time.
+            let sessions = sessions_of(&next);
+            let asking: Vec<_> = next
+                .into_iter()
+                .map(|frame| {
+                    let read = frame.world.as_ref().map(|world| {
+                        let options = options(request, &frame);
+                        ask(world, &format!("__reins.capture({options})"), false, deadline)
+                    });
+                    (frame, read)
+                })
+                .collect();
+            let counting: Vec<_> =
+                sessions.iter().map(|session| Counting::begin(session, deadline)).collect();
+            let read = join_all(asking.into_iter().map(|(frame, read)| async move {
+                let outcome = match read {
+                    Some(read) => Some(read.answer::<String>().await),
+                    None => None,
+                };
+                Read::new(frame, outcome)
+            }));
+            let counts = join_all(counting.into_iter().map(Counting::end));
+            let (read, counts) = join(read, counts).await;
+            done.extend(read);
+            let again = fetch_needs(&done, &sessions, &counts).await;
+            if again.is_empty() {
+                break;
             }
-            Some(Err(error)) if tab.connection.is_closed() => return Err(error.into()),
-            Some(Err(_)) => return Ok(note(FrameTrouble::NotReadable)),
-            None => return Ok(note(FrameTrouble::NotLoaded)),
-        };
-        let replaced = {
-            let state = tab.state();
-            let now = state.frames.get(&frame.id).and_then(|f| f.document.as_ref());
-            now.is_some_and(|now| *now != frame.document)
-        };
-        if replaced {
-            note(FrameTrouble::Replaced);
+            (next, done) = split(done, &again);
         }
-        let mut read = parse_capture(frame.meta(owner.clone()), &json).map_err(facts_error)?;
-        if let Some(world) = &frame.world
-            && !read.closed_hosts().is_empty()
-            && hosts::adopt(world, ELEMENT).await
-        {
-            // The script can look into these roots from now on.
-            let options = options(request, &frame);
-            let again = ask(world, &format!("__reins.capture({options})"), false, FRAME);
-            if let Ok(json) = again.answer::<String>().await {
-                read = parse_capture(frame.meta(owner), &json).map_err(facts_error)?;
-            }
-        }
-        capture.frames.push(read);
-        Ok(())
+        done
     }
 
     /// Reads one element afresh, as an approval is bound to it.
@@ -245,6 +223,123 @@ impl Browser {
             _ => Ok(None),
         }
     }
+}
+
+/// One frame and what came of reading it.
+struct Read {
+    frame: Asking,
+    outcome: Option<Result<FrameCapture, ReadError>>,
+}
+
+/// Why a frame could not be read.
+enum ReadError {
+    Ask(AskError),
+    Page(PageError),
+}
+
+impl Read {
+    fn new(frame: Asking, json: Option<Result<String, AskError>>) -> Self {
+        let outcome = json.map(|json| {
+            let json = json.map_err(ReadError::Ask)?;
+            // The frame's element is filled in at the end: it may still be looked for.
+            parse_capture(frame.meta(None), &json).map_err(ReadError::Page)
+        });
+        Self { frame, outcome }
+    }
+
+    fn capture(&self) -> Option<&FrameCapture> {
+        self.outcome.as_ref()?.as_ref().ok()
+    }
+
+    fn session(&self) -> Option<&str> {
+        self.frame.world.as_ref()?.session.id()
+    }
+}
+
+fn sessions_of(frames: &[Asking]) -> Vec<Session> {
+    let mut sessions: Vec<Session> = Vec::new();
+    for world in frames.iter().filter_map(|frame| frame.world.as_ref()) {
+        if sessions.iter().all(|s| s.id() != world.session.id()) {
+            sessions.push(world.session.clone());
+        }
+    }
+    sessions
+}
+
+/// Fetches closed roots and internals where there are any. The frames to be read again.
+async fn fetch_needs(done: &[Read], sessions: &[Session], counts: &[Option<u32>]) -> Vec<FrameId> {
+    let wants = done.iter().filter_map(|read| {
+        let capture = read.capture()?;
+        let world = read.frame.world.as_ref()?;
+        let session = sessions.iter().position(|s| s.id() == world.session.id())?;
+        // Without the browser's count nothing is known to be hidden.
+        let found = counts.get(session).copied().flatten()?;
+        let counted: Vec<_> = done
+            .iter()
+            .filter(|other| other.session() == world.session.id())
+            .map(|other| other.capture().map_or(Some(0), FrameCapture::searchable))
+            .collect();
+        Some((read, capture, world, needs::excess(found, &counted)))
+    });
+    let fetched = join_all(wants.map(|(read, capture, world, excess)| async move {
+        let roots = if excess == Some(0) { 0 } else { hosts::adopt(world, excess, ELEMENT).await };
+        let internals = hosts::internals(world, capture.internals_wanted(), ELEMENT).await;
+        (roots > 0 || internals.unwrap_or(false)).then(|| read.frame.id.clone())
+    }));
+    fetched.await.into_iter().flatten().collect()
+}
+
+/// Takes the frames out that are read again.
+fn split(done: Vec<Read>, again: &[FrameId]) -> (Vec<Asking>, Vec<Read>) {
+    let (next, kept): (Vec<_>, Vec<_>) =
+        done.into_iter().partition(|read| again.contains(&read.frame.id));
+    (next.into_iter().map(|read| read.frame).collect(), kept)
+}
+
+/// Puts one frame's outcome where it belongs.
+fn take(
+    tab: &Arc<Tab>,
+    frame: Asking,
+    outcome: Option<Result<FrameCapture, ReadError>>,
+    capture: &mut TabCapture,
+) -> Result<(), BrowserError> {
+    let owner = frame.owner(tab);
+    let mut note = |trouble| capture.notes.push(FrameNote { owner: owner.clone(), trouble });
+    let mut read = match outcome {
+        Some(Ok(read)) => read,
+        Some(Err(ReadError::Page(error))) => {
+            tracing::warn!(%error, "a frame's facts could not be read");
+            note(FrameTrouble::NotReadable);
+            return Ok(());
+        }
+        Some(Err(ReadError::Ask(error))) => {
+            match error {
+                AskError::Busy(_) => note(FrameTrouble::Busy),
+                AskError::Crashed => note(FrameTrouble::Crashed),
+                // A frame that is gone altogether leaves nothing to be said.
+                AskError::Replaced if !tab.state().frames.contains_key(&frame.id) => {}
+                AskError::Replaced => note(FrameTrouble::Replaced),
+                error if tab.connection.is_closed() => return Err(error.into()),
+                _ => note(FrameTrouble::NotReadable),
+            }
+            return Ok(());
+        }
+        None => {
+            note(FrameTrouble::NotLoaded);
+            return Ok(());
+        }
+    };
+    let replaced = {
+        let state = tab.state();
+        let now = state.frames.get(&frame.id).and_then(|f| f.document.as_ref());
+        now.is_some_and(|now| *now != frame.document)
+    };
+    if replaced {
+        note(FrameTrouble::Replaced);
+    }
+    read.meta.owner = owner;
+    capture.frames.push(read);
+    Ok(())
 }
 
 fn facts_error(error: reins_page::PageError) -> BrowserError {

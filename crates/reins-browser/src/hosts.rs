@@ -1,68 +1,128 @@
-//! Closed shadow roots: the protocol can reach them where page script cannot. They are handed to the
-//! page script once per document, and it looks into them like into open ones.
+//! What the page script cannot see by itself: closed shadow roots and element internals. Both are
+//! fetched for just the elements concerned and handed to the script, as [`reins_page::needs`] tells.
 
 use crate::frame::World;
-use crate::page_call::{object, release};
+use crate::page_call::{AskError, ask, ask_error, call, object, release};
 use crate::protocol::page::{
-    CallArgument, CallFunctionOn, DescribeNode, GetProperties, ResolveNode,
+    CallArgument, CallFunctionOn, DiscardSearch, Evaluate, GetPartialAxTree, PerformSearch,
+    ResolveNode,
 };
 use futures_util::future::join_all;
+use reins_cdp::{Pending, Session};
+use reins_core::NodeNumber;
+use reins_page::needs;
 use std::time::Duration;
 
-/// Hands over each root by its own host.
-const ADOPT: &str = "function(...roots){let n=0;for(const r of roots){\
-    if(__reins.adoptRoot(__reins.number(r.host),r))n++}return n}";
-
-/// At most this many hosts are asked for in one capture; the next one asks for more.
-const HOSTS: usize = 400;
-
-/// Fetches the closed roots of all elements that may have one. Whether any was found.
-pub(crate) async fn adopt(world: &World, deadline: Duration) -> bool {
-    let Ok(Some(list)) = object(world, "__reins.suspects()", deadline).await else { return false };
-    let adopted = adopt_from(world, &list, deadline).await;
-    release(&world.session, &list);
-    adopted.unwrap_or(0) > 0
+/// The browser's count of everything in a session's documents, shadow trees included.
+pub(crate) struct Counting {
+    session: Session,
+    pending: Pending<crate::protocol::page::Found>,
 }
 
-async fn adopt_from(world: &World, list: &str, deadline: Duration) -> Option<u64> {
+impl Counting {
+    pub(crate) fn begin(session: &Session, deadline: Duration) -> Self {
+        let pending = session.post(PerformSearch { query: "<" }, deadline);
+        Self { session: session.clone(), pending }
+    }
+
+    /// The count; `None` when the page is busy or gone.
+    pub(crate) async fn end(self) -> Option<u32> {
+        let found = self.pending.await.ok()?;
+        let discard = DiscardSearch { search_id: &found.search_id };
+        drop(self.session.post(discard, Duration::from_secs(5)));
+        Some(found.result_count)
+    }
+}
+
+/// Fetches the closed roots of the document's suspects and hands them over. How many were new.
+pub(crate) async fn adopt(world: &World, excess: Option<u32>, deadline: Duration) -> u64 {
+    adopt_from(world, excess, deadline).await.unwrap_or(0)
+}
+
+async fn adopt_from(world: &World, excess: Option<u32>, deadline: Duration) -> Option<u64> {
     let session = &world.session;
-    let properties = GetProperties { object_id: list, own_properties: true };
-    let elements = session.run(properties, deadline).await.ok()?.result;
-    let hosts = elements.iter().filter(|p| p.name.parse::<usize>().is_ok());
-    let described: Vec<_> = hosts
-        .filter_map(|p| p.value.as_ref()?.object_id.as_deref())
-        .take(HOSTS)
-        .map(|object_id| session.post(DescribeNode { object_id, depth: 0, pierce: true }, deadline))
-        .collect();
-    let resolved: Vec<_> = join_all(described)
-        .await
+    let excess = excess.map_or(-1, i64::from);
+    let suspects = call("suspects", &excess);
+    let listed = Evaluate {
+        expression: &suspects,
+        return_by_value: false,
+        unique_context_id: Some(&world.unique),
+        serialization_options: Some(needs::serialization()),
+        ..Evaluate::default()
+    };
+    let listed = session.call_raw("Runtime.evaluate", listed, deadline).await.ok()?;
+    let ids = needs::closed_roots(std::str::from_utf8(listed.bytes()).ok()?);
+    let resolved: Vec<_> = ids
         .into_iter()
-        .filter_map(|d| d.ok()?.node.shadow_roots)
-        .flatten()
-        .filter(|root| root.shadow_root_type.as_deref() == Some("closed"))
-        .map(|root| {
-            let resolve = ResolveNode {
-                backend_node_id: root.backend_node_id,
-                execution_context_id: world.number,
-            };
+        .map(|backend_node_id| {
+            let resolve = ResolveNode { backend_node_id, execution_context_id: world.number };
             session.post(resolve, deadline)
         })
         .collect();
-    let roots: Vec<String> =
-        join_all(resolved).await.into_iter().filter_map(|r| r.ok()?.object.object_id).collect();
-    let first = roots.first()?;
+    let roots: Vec<String> = join_all(resolved)
+        .await
+        .into_iter()
+        .filter_map(|root| root.ok()?.object.object_id)
+        .collect();
     let adopt = CallFunctionOn {
-        function_declaration: ADOPT,
-        object_id: first,
+        function_declaration: needs::ADOPT,
+        // Any object of the same world will do; it says where the function runs.
+        object_id: roots.first()?,
         arguments: roots
             .iter()
             .map(|root| CallArgument { object_id: Some(root), ..CallArgument::default() })
             .collect(),
         return_by_value: true,
     };
-    let adopted = session.run(adopt, deadline).await.ok()?.result.value?.as_u64();
+    let adopted = session.run(adopt, deadline).await;
     for root in &roots {
         release(session, root);
     }
-    adopted
+    adopted.ok()?.result.value?.as_u64()
+}
+
+/// Roles and names that custom elements have by their internals, told to the script.
+/// Whether anything was told.
+pub(crate) async fn internals(
+    world: &World,
+    wanted: &[NodeNumber],
+    deadline: Duration,
+) -> Result<bool, AskError> {
+    if wanted.is_empty() {
+        return Ok(false);
+    }
+    let told = join_all(wanted.iter().map(|number| internal(world, *number, deadline))).await;
+    let told = told.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let _: serde_json::Value =
+        ask(world, &call("tellInternals", &told), false, deadline).answer().await?;
+    Ok(told.iter().any(|(_, role, label)| !role.is_empty() || !label.is_empty()))
+}
+
+async fn internal(
+    world: &World,
+    number: NodeNumber,
+    deadline: Duration,
+) -> Result<(u32, String, String), AskError> {
+    let mut told = (number.0, String::new(), String::new());
+    let Some(object_id) = object(world, &call("node", &number.0), deadline).await? else {
+        return Ok(told);
+    };
+    let tree = GetPartialAxTree { object_id: &object_id, fetch_relatives: false };
+    let tree = world.session.run(tree, deadline).await;
+    release(&world.session, &object_id);
+    let tree = tree.map_err(|error| ask_error(error, deadline))?;
+    let text = |value: Option<&crate::protocol::page::AxValue>| {
+        value.and_then(|v| v.value.as_ref()?.as_str()).unwrap_or_default().to_owned()
+    };
+    if let Some(node) = tree.nodes.first() {
+        told.1 = text(node.role.as_ref());
+        // A name that is made of the content is computed from the content.
+        let content = node.name.as_ref().and_then(|n| n.sources.as_ref()).is_some_and(|all| {
+            all.iter().any(|s| s.r#type == "contents" && s.superseded != Some(true))
+        });
+        if !content {
+            told.2 = text(node.name.as_ref());
+        }
+    }
+    Ok(told)
 }

@@ -102,7 +102,19 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
         browser.containment.clone(),
         browser.outlet.clone(),
     ));
-    tab.state().title = info.title;
+    let blank = |url: &str| url.is_empty() || url == "about:blank";
+    let asked = match &opener {
+        OpenedBy::Page(Some(by)) => {
+            browser.tab(by).ok().and_then(|by| by.state().window_asked.take())
+        }
+        _ => None,
+    };
+    {
+        let mut state = tab.state();
+        state.title = info.title;
+        state.expects = attached.waiting_for_debugger
+            && (!blank(&info.url) || asked.is_some_and(|url| !blank(&url)));
+    }
     tokio::spawn(tab_task::run(tab.clone(), session.tree_events(tab_task::METHODS)));
     arm_tab(&tab);
     browser.add(tab);

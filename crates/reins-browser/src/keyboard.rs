@@ -90,7 +90,12 @@ pub(crate) fn press(chord: &KeyChord) -> KeyPress {
         }
         Key::Character(' ') => (" ".to_owned(), "Space", 32, Some(" ".to_owned())),
         Key::Character(c) => {
-            let c = if held.shift { shifted(*c) } else { *c };
+            // `Control+A` names the key and not the capital: Shift is only held when it is named.
+            let c = match c {
+                c if held.shift => shifted(*c),
+                c if !writes => c.to_ascii_lowercase(),
+                c => *c,
+            };
             let (code, virtual_key) = place(c);
             (c.to_string(), code, virtual_key, Some(c.to_string()))
         }
@@ -154,6 +159,7 @@ mod tests {
             ("a", "a", "KeyA", 65, Some("a"), 0),
             ("Shift+a", "A", "KeyA", 65, Some("A"), 8),
             ("Control+a", "a", "KeyA", 65, None, 2),
+            ("Control+A", "a", "KeyA", 65, None, 2),
             ("Control+Shift+K", "K", "KeyK", 75, None, 10),
             ("1", "1", "Digit1", 49, Some("1"), 0),
             ("Shift+1", "!", "Digit1", 49, Some("!"), 8),

@@ -81,6 +81,7 @@ pub(crate) fn ask(world: &World, call: &str, waits: bool, deadline: Duration) ->
         return_by_value: true,
         unique_context_id: Some(&world.unique),
         await_promise: waits.then_some(true),
+        ..Evaluate::default()
     };
     Asked { pending: world.session.send("Runtime.evaluate", evaluate, deadline), deadline }
 }
@@ -123,7 +124,7 @@ pub(crate) async fn object(
         expression,
         return_by_value: false,
         unique_context_id: Some(&world.unique),
-        await_promise: None,
+        ..Evaluate::default()
     };
     let reply: Reply = world
         .session

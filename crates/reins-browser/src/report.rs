@@ -44,6 +44,7 @@ enum Word {
     Down,
     Hit,
     Stop,
+    End,
     Quiet,
     Person,
     #[serde(other)]
@@ -100,6 +101,8 @@ pub(crate) struct Report {
     pub(crate) token: u64,
     pub(crate) down: bool,
     pub(crate) hit: bool,
+    /// The last event of the gesture has been handled.
+    pub(crate) end: bool,
     pub(crate) stop: Option<(reins_core::FrameId, Stop)>,
     pub(crate) quiet: Option<Quiet>,
 }
@@ -120,6 +123,7 @@ impl Report {
         match said.v {
             Word::Down => self.down = true,
             Word::Hit => self.hit = true,
+            Word::End => self.end = true,
             Word::Stop => {
                 let stop = Stop { why: said.w.unwrap_or(Why::Other), by: said.n, partly: said.d };
                 // The frame that was aimed at knows best; `elsewhere` only says where it went.

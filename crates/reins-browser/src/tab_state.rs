@@ -5,7 +5,7 @@ use crate::protocol::page as wire;
 use crate::report::Report;
 use crate::tab_info::{Dialog, Download, OpenedBy, TabInfo};
 use reins_cdp::Session;
-use reins_core::{DocumentId, DocumentOrigin, FrameId, NodeNumber, TabId};
+use reins_core::{DocumentOrigin, FrameId, NodeNumber, TabId};
 use std::collections::HashMap;
 
 /// The state of a tab.
@@ -39,6 +39,8 @@ pub(crate) struct TabState {
     /// A page that asked to stay was left; when.
     pub(crate) left: Option<Mark>,
     pub(crate) chooser: Option<FileChooser>,
+    /// It was opened for an address that it does not show yet.
+    pub(crate) expects: bool,
     /// The address of the window the page last asked for.
     pub(crate) window_asked: Option<String>,
     pub(crate) report: Report,
@@ -127,6 +129,7 @@ impl TabState {
             may_leave: None,
             left: None,
             chooser: None,
+            expects: false,
             window_asked: None,
             report: Report::default(),
             opened: Vec::new(),
@@ -265,6 +268,7 @@ impl TabState {
         }
         self.remove_children(&id);
         if id == self.main {
+            self.expects = false;
             self.replaced = now;
             self.crashed = false;
             self.loaded = false;
@@ -288,10 +292,7 @@ impl TabState {
     pub(crate) fn started_navigating(&mut self, event: wire::StartedNavigating) {
         let now = self.tick();
         if event.frame_id == self.main.as_str() && !event.navigation_type.contains("SameDocument") {
-            self.pending = Some(PendingNavigation {
-                url: event.url,
-                since: now,
-            });
+            self.pending = Some(PendingNavigation { url: event.url, since: now });
         }
     }
 

@@ -1,11 +1,11 @@
 // What acting asks of a document: aim at an element and announce the gesture, put the focus, choose,
 // set and scroll. Every answer says either what was done or, in `no`, the stable code of why not.
-import { abandon, announce, closeNow, type Gesture, type Leads, verdict, withdraw } from "./guard";
+import { abandon, announce, changed, closeNow, type Gesture, type Leads, verdict, withdraw } from "./guard";
 import { boxes, hitAt, holds, isDisabled, type Point, reach, show, spot } from "./hit";
 import { choose, checkedState, fieldOf, focus, isReadOnly, isRadio, lengthOf, place, setValue } from "./fields";
 import { deepActiveElement, flatParent, isRendered, node, number, rectOf } from "./nodes";
 import { seal } from "./seal";
-import { calm, quiet } from "./settle";
+import { afterFrame, calm, quiet } from "./settle";
 import { waitText } from "./shown";
 
 export interface No {
@@ -88,7 +88,7 @@ function tell(what: Aim, el: Element | null, drop?: { el: Element; seal: string 
 /** How far ahead of a moving element the pointer is aimed, in milliseconds: a dispatch takes about that. */
 const AHEAD_MS = 6;
 
-const frame = (): Promise<number> => new Promise((then) => requestAnimationFrame(then));
+const frame = (): Promise<number> => new Promise((then) => afterFrame(() => then(performance.now())));
 
 /** As `aim`, for an element that moved away: measures its speed and aims where it will be. */
 async function aimAhead(what: Aim): Promise<Aimed | No> {
@@ -143,6 +143,20 @@ function mapped(el: Element, x: number, y: number): Point {
   };
 }
 
+/** Where a frame's content begins in its own box, and how large the box is, without transforms. */
+function rim(n: number): { left: number; top: number; width: number; height: number } | No {
+  const el = node(n);
+  if (!(el instanceof HTMLElement)) return { no: "detached" };
+  const style = getComputedStyle(el);
+  const px = (a: string, b: string): number => parseFloat(a) + parseFloat(b) || 0;
+  return {
+    left: px(style.borderLeftWidth, style.paddingLeft),
+    top: px(style.borderTopWidth, style.paddingTop),
+    width: el.offsetWidth,
+    height: el.offsetHeight,
+  };
+}
+
 /** Whether no rotation or skew lies on the way to the viewport. */
 function straight(el: Element): boolean {
   for (let at: Element | null = el; at; at = flatParent(at)) {
@@ -162,10 +176,10 @@ async function aimFrame(what: FrameAim): Promise<(Point & { straight: boolean })
   elsewhere(what.token, what.family);
   for (let tries = 0; ; tries += 1) {
     const at = mapped(el, what.x, what.y);
+    if (!straight(el)) return { ...at, straight: false };
     const hit = hitAt(at.x, at.y);
     if (hit === el) return { ...at, straight: true };
     const inside = at.x >= 0 && at.y >= 0 && at.x < innerWidth && at.y < innerHeight;
-    if (!straight(el)) return { ...at, straight: false };
     if (tries >= FRAME_TRIES) {
       if (!isRendered(el, { visibilityProperty: true })) return { no: "not_visible" };
       return inside && hit ? { no: "covered", by: number(hit) } : { no: "not_visible" };
@@ -374,9 +388,9 @@ function scroll(what: Scroll): Scrolled | No {
 }
 
 /** The element itself, for protocol calls that need it, or null when it is not what was approved. */
-function element(n: number, expected: string | null): Element | null {
+function element(n: number, expected?: string): Element | null {
   const el = node(n);
-  return el && (expected === null || seal(el) === expected) ? el : null;
+  return el && (expected === undefined || seal(el) === expected) ? el : null;
 }
 
 /** The element's box in the viewport, scrolled into view. */
@@ -401,12 +415,14 @@ export const acting = {
   aim,
   aimAhead,
   aimFrame,
+  rim,
   aimText,
   aimKeys,
   elsewhere,
   withdraw,
   abandon,
   verdict,
+  changed,
   closeNow,
   select,
   box,

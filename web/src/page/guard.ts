@@ -90,6 +90,11 @@ export function withdraw(token: number): void {
   live = null;
 }
 
+/** Whether anything changed since the gesture was announced. */
+export function changed(token: number): boolean {
+  return live?.token === token && (live.quiet?.changed() === true || live.seen.has("input") || live.seen.has("change"));
+}
+
 /** Cancels whatever is left of a gesture: a held button is let go without a click. */
 export function abandon(token: number): void {
   if (live?.token === token) live.stopped ??= "abandoned";
@@ -270,7 +275,8 @@ function closeIfLast(a: Live, event: Event): void {
 
 /** The gesture is through. Says so when its handlers have run, and again when the page is quiet. */
 function close(a: Live): void {
-  a.quiet?.after((changed, busy) => {
+  const ended = () => say({ t: a.token, v: "end" });
+  a.quiet?.after(ended, (changed, busy) => {
     const value = a.el instanceof HTMLInputElement || a.el instanceof HTMLTextAreaElement ? a.el.value : null;
     say({
       t: a.token,

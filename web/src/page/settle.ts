@@ -17,8 +17,8 @@ function afterTask(then: () => void): void {
   channel.port2.postMessage(0);
 }
 
-/** Runs after the next frame's callbacks. */
-function afterFrame(then: () => void): void {
+/** Runs after the next frame's callbacks. A frame out of sight gets none; then a timer does it. */
+export function afterFrame(then: () => void): void {
   let done = false;
   const once = () => {
     if (done) return;
@@ -31,8 +31,13 @@ function afterFrame(then: () => void): void {
 }
 
 export interface Quiet {
-  /** Calls back once no frame brings anything new, with: changed at all, still changing. */
-  after(then: (changed: boolean, busy: boolean) => void): void;
+  /**
+   * Calls `ended` when the current task is over, and `then` once no frame brings anything new,
+   * with: changed at all, still changing.
+   */
+  after(ended: () => void, then: (changed: boolean, busy: boolean) => void): void;
+  /** Whether anything changed so far. */
+  changed(): boolean;
   stop(): void;
 }
 
@@ -56,8 +61,9 @@ export function watchQuiet(el: Element | null): Quiet {
   for (let root = el && rootOf(el); root instanceof ShadowRoot; root = rootOf(root.host)) observer.observe(root, what);
   let stopped = false;
   return {
-    after(then) {
+    after(ended, then) {
       afterTask(() => {
+        ended();
         // What the handlers did at once belongs to the act; only what comes later keeps us waiting.
         look(observer.takeRecords());
         let frames = 0;
@@ -70,12 +76,15 @@ export function watchQuiet(el: Element | null): Quiet {
             afterFrame(step);
             return;
           }
-          observer.disconnect();
           then(changed, late);
         };
         late = false;
         afterFrame(step);
       });
+    },
+    changed() {
+      look(observer.takeRecords());
+      return changed;
     },
     stop() {
       stopped = true;
@@ -160,9 +169,13 @@ export function quiet(capMs: number): Promise<boolean> {
       watch.stop();
       resolve(false);
     }, capMs);
-    watch.after((_changed, busy) => {
-      clearTimeout(timer);
-      resolve(!busy);
-    });
+    watch.after(
+      () => {},
+      (_changed, busy) => {
+        clearTimeout(timer);
+        watch.stop();
+        resolve(!busy);
+      },
+    );
   });
 }

@@ -1,6 +1,6 @@
 //! Dragging one element onto another, by moves that pages and the browser's own drag both follow.
 
-use super::input::{Heard, Pointer, Sending, hear, stopped};
+use super::input::{Heard, Pointer, Sending, final_word, hear_part, stopped};
 use super::pointer::{Aim, Sealed, aim};
 use super::refusals::{refused, stopped_after};
 use super::settle::{self, After};
@@ -20,7 +20,7 @@ pub(crate) async fn drag(step: &mut Step<'_>, from: &TargetRecord, to: &TargetRe
             if matches!(held, Outcome::Completed) {
                 settle::after(step, After::Quiet(&from.node.frame)).await;
             }
-            held
+            final_word(step, held)
         }
         Err(outcome) => outcome,
     };
@@ -115,7 +115,7 @@ async fn hold(step: &mut Step<'_>, frame: &FrameId, start: &Place, end: &Place) 
     let mut press = Sending::default();
     press.moved(at(start.x, start.y), false);
     press.pressed(at(start.x, start.y), 1);
-    match hear(step, frame, press).await {
+    match hear_part(step, frame, press).await {
         Heard::Through => {}
         Heard::Ended(outcome) => return outcome,
         Heard::Stopped(frame, stop) => {
@@ -129,7 +129,7 @@ async fn hold(step: &mut Step<'_>, frame: &FrameId, start: &Place, end: &Place) 
     for (x, y) in path {
         let mut moved = Sending::default();
         moved.moved(at(x, y), true);
-        match hear(step, frame, moved).await {
+        match hear_part(step, frame, moved).await {
             Heard::Through => {}
             Heard::Ended(outcome) => {
                 // The button is let go; the guard knows the gesture was given up.
@@ -151,7 +151,7 @@ async fn hold(step: &mut Step<'_>, frame: &FrameId, start: &Place, end: &Place) 
     }
     let mut release = Sending::default();
     release.released(at(end.x, end.y), 1);
-    match hear(step, frame, release).await {
+    match hear_part(step, frame, release).await {
         Heard::Through => Outcome::Completed,
         Heard::Ended(outcome) => outcome,
         Heard::Stopped(frame, stop) => stopped(step, &frame, stop),

@@ -12,11 +12,18 @@ use reins_core::limits::SETTLE_CAP;
 use reins_core::{FrameId, MouseButton, Outcome, UnknownCause};
 use serde::de::IgnoredAny;
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Input is answered when the page has handled it. Longer than settling, so that a slow handler is
 /// told apart from a lost answer.
 const INPUT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long handlers of a click that has arrived may run before the page is called busy.
+const HANDLER: Duration = Duration::from_millis(1_500);
+
+/// The guard speaks as soon as the last event was handled. If it does not, that event went
+/// elsewhere: a key that moved the focus to another frame, a click that replaced the document.
+const WORD: Duration = Duration::from_millis(100);
 
 /// How long the rest of a cancelled gesture is waited for.
 const REST: Duration = Duration::from_millis(500);
@@ -143,11 +150,29 @@ pub(crate) enum Heard {
     Ended(Outcome),
 }
 
-/// Waits until a gesture that was sent is through. A dialog that opens on the way, or a tab that
-/// closes, is not waited for: its answers would not come.
+/// Waits until a gesture that was sent is through, the guard's word on its last event included.
 pub(crate) async fn hear(step: &Step<'_>, frame: &FrameId, sending: Sending) -> Heard {
+    hear_all(step, frame, sending, true).await
+}
+
+/// As `hear`, for a part of a gesture.
+pub(crate) async fn hear_part(step: &Step<'_>, frame: &FrameId, sending: Sending) -> Heard {
+    hear_all(step, frame, sending, false).await
+}
+
+/// Waits until what was sent is through. A dialog that opens on the way, or a tab that
+/// closes, is not waited for: its answers would not come.
+async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_word: bool) -> Heard {
     let until = (Instant::now() + SETTLE_CAP).min(step.deadline);
     let tab = &step.tab;
+    // Once the page has the click, a handler that runs on and on is its own affair.
+    let delivered = async {
+        let hit = tab.until(until, |s| (s.report.hit || s.report.end).then_some(())).await;
+        match hit {
+            Some(()) => sleep(HANDLER).await,
+            None => std::future::pending().await,
+        }
+    };
     let broken = tab.until(until, |state| {
         let over = state.report.stop.is_some() || state.dialog.is_some();
         (over || state.closed || state.crashed).then_some(())
@@ -157,6 +182,7 @@ pub(crate) async fn hear(step: &Step<'_>, frame: &FrameId, sending: Sending) -> 
     let result = tokio::select! {
         biased;
         _ = &mut broken => Err(()),
+        () = delivered => Err(()),
         result = &mut answered => Ok(result),
         () = step.cancel.cancelled() => {
             let token = tab.state().report.token;
@@ -168,7 +194,17 @@ pub(crate) async fn hear(step: &Step<'_>, frame: &FrameId, sending: Sending) -> 
             return Heard::Ended(stopped_after());
         }
     };
-    if result.is_err() && tab.state().report.stop.is_some() {
+    if let Ok(Ok(())) = result {
+        // The guard's words come another way than the answers, and a little later.
+        let since = step.since;
+        let told = tab.until(Instant::now() + WORD, |state| {
+            let report = &state.report;
+            let over = report.end || report.stop.is_some() || !awaits_word;
+            let gone = state.dialog.is_some() || state.closed || state.crashed;
+            (over || gone || state.replaced > since).then_some(())
+        });
+        told.await;
+    } else if tab.state().report.stop.is_some() {
         // The rest of the cancelled gesture must not run into the next one.
         drop(timeout(REST, answered).await);
     }
@@ -199,6 +235,19 @@ pub(crate) async fn hear(step: &Step<'_>, frame: &FrameId, sending: Sending) -> 
             UnknownCause::Deadline,
             "the page has not handled the input yet; it may still do so",
         )),
+    }
+}
+
+/// The guard's last word: page script that ran after the last event can still have changed where the
+/// element leads, and then the navigation was cancelled.
+pub(crate) fn final_word(step: &mut Step<'_>, outcome: Outcome) -> Outcome {
+    if !matches!(outcome, Outcome::Completed) {
+        return outcome;
+    }
+    let stop = step.tab.state().report.stop.clone();
+    match stop {
+        Some((frame, stop)) => stopped(step, &frame, stop),
+        None => outcome,
     }
 }
 

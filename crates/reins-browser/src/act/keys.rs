@@ -1,6 +1,6 @@
 //! Key presses, judged inside the event at the element that has the focus.
 
-use super::input::{Heard, Sending, hear, stopped};
+use super::input::{Heard, Sending, final_word, hear, stopped};
 use super::pointer::Leads;
 use super::refusals::{No, not_asked, stopped_before};
 use super::settle::{self, After};
@@ -46,6 +46,7 @@ pub(crate) async fn chord(
     if matches!(outcome, Outcome::Completed) {
         settle::after(step, After::Gesture(&frame)).await;
     }
+    let outcome = final_word(step, outcome);
     withdraw(step, token);
     outcome
 }

@@ -5,12 +5,12 @@ use super::settle::{self, Loading};
 use super::step::Step;
 use crate::effects::Navigation;
 use crate::protocol::page::{
-    GetHistory, History, Navigate, NavigateToEntry, Navigated, Reload, TerminateExecution,
+    Evaluate, GetHistory, History, Navigate, NavigateToEntry, Navigated, Reload, TerminateExecution,
 };
 use reins_cdp::CallError;
 use reins_core::{DocumentId, HistoryStep, Outcome, UnknownCause, web_url};
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::Instant;
 
 /// A server that takes longer has not answered; the navigation goes on meanwhile.
 pub(crate) const ANSWER: Duration = Duration::from_secs(10);
@@ -18,15 +18,15 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 /// The permission to leave a page that asks to stay ends by itself (W-622).
 const MAY_LEAVE: Duration = Duration::from_secs(10);
 
-/// A page that is left and does not react for this long has its running script ended: it would
-/// keep the next document of the same site waiting.
-const STUCK: Duration = Duration::from_millis(1_500);
+/// A page that is left and does not react for this long has its running script ended.
+const STUCK: Duration = Duration::from_millis(500);
 
 /// Loads an address.
 pub(crate) async fn to(step: &mut Step<'_>, url: &str) -> Outcome {
     if let Err(error) = web_url(url) {
         return refused("bad_url", error.to_string(), "Give an absolute http or https address.");
     }
+    unstick(step).await;
     allow_leaving(step);
     let before = step.document();
     let navigate = Navigate { url, ..Navigate::default() };
@@ -40,7 +40,6 @@ pub(crate) async fn to(step: &mut Step<'_>, url: &str) -> Outcome {
             };
         }
         () = interrupted(step) => None,
-        () = unstick(step) => Some(asked.await),
     };
     forbid_leaving(step);
     match answer {
@@ -118,6 +117,7 @@ fn still_pending(step: &mut Step<'_>, url: &str) -> Outcome {
 
 /// Loads the document again.
 pub(crate) async fn reload(step: &mut Step<'_>) -> Outcome {
+    unstick(step).await;
     allow_leaving(step);
     let reloaded = step.tab.session.run(Reload {}, ANSWER).await;
     let outcome = match reloaded {
@@ -143,6 +143,7 @@ pub(crate) async fn history(step: &mut Step<'_>, way: HistoryStep) -> Outcome {
         let which = if way == HistoryStep::Back { "back" } else { "forward" };
         return refused("no_history", format!("there is no page to go {which} to"), "Stay here.");
     };
+    unstick(step).await;
     allow_leaving(step);
     let go = NavigateToEntry { entry_id: history.entries[entry].id };
     let outcome = match step.tab.session.run(go, ANSWER).await {
@@ -173,10 +174,6 @@ async fn arrive(step: &mut Step<'_>) -> Outcome {
     let arrived = tokio::select! {
         arrived = arrived => arrived,
         () = step.cancel.cancelled() => return stopped_after(),
-        () = unstick(step) => step.tab.until(until, |state| {
-            let there = state.replaced > since || state.moved > since;
-            (there || state.dialog.is_some() || state.closed).then_some(())
-        }).await,
     };
     if arrived.is_none() {
         let url = step.tab.state().url().to_owned();
@@ -198,26 +195,25 @@ async fn interrupted(step: &Step<'_>) {
         .await;
 }
 
-/// Ends the script of a page that keeps its successor waiting; only ever ours to leave.
+/// Ends the script of a page that is stuck in it, since the page is left now: its successor from the
+/// same site would have to wait for it. Must come before the navigation: while one is under way,
+/// Chromium holds back everything else for the page.
 async fn unstick(step: &Step<'_>) {
-    sleep(STUCK).await;
-    // A page that still answers is not what holds the navigation up: the server is.
-    let alive = step.tab.session.run(
-        crate::protocol::page::Evaluate {
-            expression: "1",
-            return_by_value: true,
-            ..Default::default()
-        },
-        STUCK,
-    );
-    if let Ok(Ok(_)) = timeout(STUCK, alive).await {
-        std::future::pending::<()>().await;
+    if step.tab.state().crashed {
+        return;
     }
-    drop(step.tab.session.run(TerminateExecution {}, STUCK).await);
+    let alive = Evaluate { expression: "1", return_by_value: true, ..Evaluate::default() };
+    if step.tab.session.run(alive, STUCK).await.is_err() {
+        tracing::debug!(tab = %step.tab.id, "the script of a page that is left is ended");
+        drop(step.tab.session.run(TerminateExecution {}, STUCK).await);
+    }
 }
 
 fn allow_leaving(step: &Step<'_>) {
-    step.tab.state().may_leave = Some(std::time::Instant::now() + MAY_LEAVE);
+    let mut state = step.tab.state();
+    state.may_leave = Some(std::time::Instant::now() + MAY_LEAVE);
+    // A new document brings a crashed tab back; from here on a crash is a new one.
+    state.crashed = false;
 }
 
 /// The permission ends with the navigation.

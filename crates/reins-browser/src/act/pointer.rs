@@ -1,6 +1,6 @@
 //! Clicks and hovering: aim, announce, dispatch, and judge what came of it.
 
-use super::input::{Heard, Pointer, Sending, hear, stopped};
+use super::input::{Heard, Pointer, Sending, final_word, hear, hear_part, stopped};
 use super::refusals::{No, not_asked};
 use super::settle::{self, After};
 use super::step::Step;
@@ -116,6 +116,7 @@ pub(crate) async fn click(
     if matches!(outcome, Outcome::Completed) {
         settle::after(step, After::Gesture(&target.node.frame)).await;
     }
+    let outcome = final_word(step, outcome);
     withdraw(step, token);
     outcome
 }
@@ -201,7 +202,7 @@ pub(crate) async fn hover(step: &mut Step<'_>, target: &TargetRecord) -> Outcome
             let at = Pointer { session: &session, x, y, button: MouseButton::Left, modifiers: 0 };
             let mut sending = Sending::default();
             sending.moved(at, false);
-            match hear(step, &target.node.frame, sending).await {
+            match hear_part(step, &target.node.frame, sending).await {
                 Heard::Through => Outcome::Completed,
                 Heard::Ended(outcome) => outcome,
                 Heard::Stopped(frame, stop) => stopped(step, &frame, stop),

@@ -1,6 +1,6 @@
 //! Scrolling, by script where something scrolls, by the wheel where the page does it itself.
 
-use super::input::{Heard, Pointer, Sending, hear, stopped};
+use super::input::{Heard, Pointer, Sending, hear_part, stopped};
 use super::refusals::{No, not_asked};
 use super::settle::{self, After};
 use super::step::Step;
@@ -110,7 +110,7 @@ async fn wheel(
             };
             let mut sending = Sending::default();
             sending.wheel(at, x, y);
-            match hear(step, frame, sending).await {
+            match hear_part(step, frame, sending).await {
                 Heard::Through => Outcome::Completed,
                 Heard::Ended(outcome) => outcome,
                 Heard::Stopped(frame, stop) => stopped(step, &frame, stop),

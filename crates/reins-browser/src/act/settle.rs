@@ -68,6 +68,7 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
         return;
     }
     // Each round may begin something new: data that leads to a navigation, a navigation with data.
+    let mut waited = false;
     for _ in 0..ROUNDS {
         let (leads_on, running) = {
             let state = step.tab.state();
@@ -82,6 +83,7 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
                 break;
             }
         } else if running > 0 {
+            waited = true;
             let until = cap.min(Instant::now() + DATA);
             let ended = wait(step, until, |state| {
                 state.running(since, WAITED_FOR) == 0 || navigating(state, since)
@@ -101,7 +103,45 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
             break;
         }
     }
+    if let After::Gesture(frame) = what
+        && waited
+    {
+        note_changes(step, frame).await;
+    }
+    opened(step, cap).await;
     downloads(step).await;
+}
+
+/// What changed after the first quiet frame counts too.
+async fn note_changes(step: &mut Step<'_>, frame: &FrameId) {
+    if step.changed || over(step) {
+        return;
+    }
+    let token = step.tab.state().report.token;
+    if let Some((world, _)) = step.tab.world(frame) {
+        let changed = ask(&world, &call("changed", &token), false, BUSY).answer::<bool>();
+        step.changed |= changed.await.unwrap_or(false);
+    }
+}
+
+/// Waits until tabs that opened with the act show what they were opened for.
+async fn opened(step: &mut Step<'_>, cap: Instant) {
+    let since = step.since;
+    let ids: Vec<_> = {
+        let state = step.tab.state();
+        state.opened.iter().filter(|(at, _)| *at > since).map(|(_, id)| id.clone()).collect()
+    };
+    for id in ids {
+        let Ok(tab) = step.browser.inner.tab(&id) else { continue };
+        let shown = tab.until(cap, |state| {
+            let there = !state.expects && state.loaded;
+            (there || state.dialog.is_some() || state.closed || state.crashed).then_some(())
+        });
+        tokio::select! {
+            shown = shown => step.settled &= shown.is_some(),
+            () = step.cancel.cancelled() => return,
+        }
+    }
 }
 
 /// More rounds than any page needs; the cap ends it anyway.

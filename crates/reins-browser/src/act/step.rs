@@ -140,6 +140,11 @@ impl<'a> Step<'a> {
             state.opened.iter().filter(|(at, _)| *at > since).map(|(_, tab)| tab.clone()).collect()
         };
         effects.opened = opened.iter().filter_map(|id| self.browser.tab_info(id).ok()).collect();
+        if self.tab.state().chooser.as_ref().is_some_and(|chooser| chooser.since > since) {
+            effects
+                .refused
+                .push("the page asked for files; no file chooser was opened (use upload)".into());
+        }
         for download in &effects.downloads {
             if download.state == DownloadState::Refused {
                 effects.refused.push(format!("the download of {} was refused", download.name));

@@ -1,6 +1,6 @@
 //! Typing: the text is inserted at once or key by key, into the approved field or nowhere.
 
-use super::input::{Heard, Sending, hear, stopped};
+use super::input::{Heard, Sending, final_word, hear, stopped};
 use super::keys;
 use super::pointer::Leads;
 use super::refusals::{No, not_asked, stopped_before};
@@ -56,6 +56,7 @@ pub(crate) async fn write(
     }
     if !enter {
         settle::after(step, After::Gesture(&target.node.frame)).await;
+        let outcome = final_word(step, outcome);
         withdraw(step, token);
         return outcome;
     }
@@ -68,6 +69,7 @@ pub(crate) async fn write(
         // The text is in the field; only Enter was held back.
         _ => step.notes.push("the text was typed, but Enter was not pressed".into()),
     }
+    let outcome = final_word(step, outcome);
     withdraw(step, token);
     outcome
 }

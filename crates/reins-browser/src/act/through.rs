@@ -81,7 +81,7 @@ pub(crate) async fn place(
             Through::At { straight: false, .. } => {
                 // A rotated frame: only the browser's own geometry knows where its points are.
                 if own {
-                    let turned = turned(step, &world, number, &inner, point).await;
+                    let turned = turned(step, &world, number, point).await;
                     let turned =
                         turned.ok_or_else(|| not_asked(crate::page_call::AskError::Replaced))?;
                     (place.x, place.y) = (turned.x, turned.y);
@@ -100,27 +100,26 @@ async fn turned(
     step: &Step<'_>,
     world: &crate::frame::World,
     number: NodeNumber,
-    child: &FrameId,
     at: Point,
 ) -> Option<Point> {
-    let size: Size = {
-        let (inner, _) = step.tab.world(child)?;
-        ask(&inner, "({w:innerWidth,h:innerHeight})", false, ASKING).answer().await.ok()?
-    };
-    let element = call("element", &number.0);
-    let object_id = object(world, &element, ASKING).await.ok()??;
+    let rim: Rim = step.ask(world, "rim", &number.0, false).await.ok()?;
+    let object_id = object(world, &call("element", &number.0), ASKING).await.ok()??;
     let quads = world.session.run(GetContentQuads { object_id: &object_id }, ASKING).await;
     crate::page_call::release(&world.session, &object_id);
     let quads = quads.ok()?.quads;
+    // Chromium gives the border box here, whatever the command is called.
     let [x0, y0, x1, y1, _, _, x3, y3] = quads.first()?.as_slice().try_into().ok()?;
-    let (u, v) = (at.x / size.w.max(1.0), at.y / size.h.max(1.0));
+    let u = (rim.left + at.x) / rim.width.max(1.0);
+    let v = (rim.top + at.y) / rim.height.max(1.0);
     Some(Point { x: x0 + u * (x1 - x0) + v * (x3 - x0), y: y0 + u * (y1 - y0) + v * (y3 - y0) })
 }
 
 #[derive(Deserialize)]
-struct Size {
-    w: f64,
-    h: f64,
+struct Rim {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
 }
 
 /// Where a point of a frame's viewport is in the tab's own.

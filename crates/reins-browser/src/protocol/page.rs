@@ -34,20 +34,24 @@ reins_cdp::protocol! {
     command "Runtime.runIfWaitingForDebugger" RunIfWaiting {};
     command "Runtime.terminateExecution" TerminateExecution {};
     command "Runtime.evaluate" Evaluate<'a> { expression: &'a str, return_by_value: bool }
-        optional { unique_context_id: &'a str, await_promise: bool }
+        optional {
+            unique_context_id: &'a str, await_promise: bool, serialization_options: serde_json::Value
+        }
         -> Evaluated { result: RemoteObject, exception_details: Option<ExceptionDetails> };
     command "Runtime.callFunctionOn" CallFunctionOn<'a> {
         function_declaration: &'a str, object_id: &'a str, arguments: Vec<CallArgument<'a>>, return_by_value: bool
     } -> Called { result: RemoteObject, exception_details: Option<ExceptionDetails> };
-    command "Runtime.getProperties" GetProperties<'a> { object_id: &'a str, own_properties: bool }
-        -> Properties { result: Vec<Property> };
     command "Runtime.releaseObject" ReleaseObject<'a> { object_id: &'a str };
+    command "DOM.enable" DomEnable {};
+    command "DOM.performSearch" PerformSearch<'a> { query: &'a str }
+        -> Found { search_id: String, result_count: u32 };
+    command "DOM.discardSearchResults" DiscardSearch<'a> { search_id: &'a str };
+    command "Accessibility.getPartialAXTree" GetPartialAxTree<'a> { object_id: &'a str, fetch_relatives: bool }
+        -> AxTree { nodes: Vec<AxNode> };
     command "DOM.getFrameOwner" GetFrameOwner<'a> { frame_id: &'a str }
         -> FrameOwner { backend_node_id: i64 };
     command "DOM.resolveNode" ResolveNode { backend_node_id: i64, execution_context_id: i64 }
         -> Resolved { object: RemoteObject };
-    command "DOM.describeNode" DescribeNode<'a> { object_id: &'a str, depth: i32, pierce: bool }
-        -> Described { node: DomNode };
     command "DOM.getContentQuads" GetContentQuads<'a> { object_id: &'a str }
         -> ContentQuads { quads: Vec<Vec<f64>> };
     command "DOM.setFileInputFiles" SetFiles<'a> { files: &'a [String] }
@@ -67,10 +71,11 @@ reins_cdp::protocol! {
         page_x: f64, page_y: f64, client_width: f64, client_height: f64, scale: f64, zoom: Option<f64>
     };
     type "DOM.Rect" Rect { x: f64, y: f64, width: f64, height: f64 };
-    type "DOM.Node" DomNode {
-        backend_node_id: i64, shadow_root_type: Option<String>, shadow_roots: Option<Vec<DomNode>>
+    type "Accessibility.AXNode" AxNode { role: Option<AxValue>, name: Option<AxValue> };
+    type "Accessibility.AXValue" AxValue {
+        value: Option<serde_json::Value>, sources: Option<Vec<AxSource>>
     };
-    type "Runtime.PropertyDescriptor" Property { name: String, value: Option<RemoteObject> };
+    type "Accessibility.AXValueSource" AxSource { r#type: String, superseded: Option<bool> };
     type "Runtime.RemoteObject" RemoteObject {
         object_id: Option<String>, subtype: Option<String>, value: Option<serde_json::Value>
     };

@@ -1,9 +1,7 @@
 //! Clicks reach what was approved, at the moment of the event.
 
-
-
-use reins_core::{Modifiers, MouseButton};
 use crate::support::{Page, World, click_with, done, refused};
+use reins_core::{Modifiers, MouseButton};
 
 const CLICKS: &str = r#"<h1>Clicks</h1>
 <div style="position:relative;width:300px;height:40px"><button style="position:absolute;left:0;top:0;width:200px;height:40px" onclick="hit('covered')">Covered button</button>
@@ -89,7 +87,12 @@ document.title='x'</script>"#;
             "mousedown01 mouseup01 click01 mousedown02 mouseup02 click02 dblclick02 mousedown03 mouseup03 click03",
         ),
         (MouseButton::Middle, 1, Modifiers::default(), "mousedown11 mouseup11 auxclick11"),
-        (MouseButton::Right, 1, Modifiers::default(), "mousedown21 contextmenu20 mouseup21 auxclick21"),
+        (
+            MouseButton::Right,
+            1,
+            Modifiers::default(),
+            "mousedown21 contextmenu20 mouseup21 auxclick21",
+        ),
         (MouseButton::Left, 1, shift, "mousedown01CS mouseup01CS click01CS"),
     ] {
         world.eval("log.length=0").await;

@@ -41,7 +41,8 @@ async fn a_crashed_renderer_is_told_at_once_and_recovered_by_navigating() {
         } else {
             done(&world.open(&url).await);
         }
-        assert!(world.text().await.contains("Alive"), "{way}");
+        let text = world.text().await;
+        assert!(text.contains("Alive"), "{way}: {text} {:?}", world.info());
         done(&world.click("Press").await);
         assert!(world.hit("b").await);
     }

@@ -72,7 +72,8 @@ const UNLOAD: &str = r#"<h1>Before unload</h1><button onclick="window.dirty=1;hi
 #[tokio::test]
 async fn w622_our_own_navigation_leaves_a_page_that_asks_to_stay() {
     let world =
-        World::start([("/", Page::html(UNLOAD)), ("/else", Page::html("<h1>Elsewhere</h1>"))]).await;
+        World::start([("/", Page::html(UNLOAD)), ("/else", Page::html("<h1>Elsewhere</h1>"))])
+            .await;
     for way in ["navigate", "reload", "back"] {
         done(&world.go("/else?before").await);
         done(&world.go("/").await);
@@ -84,7 +85,13 @@ async fn w622_our_own_navigation_leaves_a_page_that_asks_to_stay() {
             "navigate" => world.act(Action::Navigate { tab, url }).await,
             "reload" => world.act(Action::Reload { tab, url: world.site.url("/") }).await,
             _ => {
-                world.act(Action::History { tab, step: HistoryStep::Back, destination: Some(world.site.url("/else?before")) }).await
+                world
+                    .act(Action::History {
+                        tab,
+                        step: HistoryStep::Back,
+                        destination: Some(world.site.url("/else?before")),
+                    })
+                    .await
             }
         };
         let effects = done(&acted);
@@ -98,7 +105,8 @@ async fn w622_our_own_navigation_leaves_a_page_that_asks_to_stay() {
 #[tokio::test]
 async fn w622_a_page_that_leaves_by_itself_asks() {
     let world =
-        World::start([("/", Page::html(UNLOAD)), ("/else", Page::html("<h1>Elsewhere</h1>"))]).await;
+        World::start([("/", Page::html(UNLOAD)), ("/else", Page::html("<h1>Elsewhere</h1>"))])
+            .await;
     done(&world.go("/").await);
     done(&world.click("Make dirty").await);
     let acted = world.click("Leave by script").await;

@@ -5,7 +5,7 @@ use reins_browser::{Containment, DownloadState, Downloads};
 use reins_core::Action;
 
 const FILES: &str = r#"<a href="/report">Download report</a><label>Upload file <input type=file id=up></label><label>Several <input type=file multiple id=many></label>
-<button onclick="hidden.click()">Choose file</button><input type=file id=hidden style="display:none"><p id=st>none</p>
+<button onclick="document.getElementById('veiled').click()">Choose file</button><input type=file id=veiled style="display:none"><p id=st>none</p>
 <script>for(const i of document.querySelectorAll('input'))i.addEventListener('change',async e=>{const t=await e.target.files[0].text();hit('up_'+e.target.id+'_'+e.target.files.length+'_'+t.length)})</script>"#;
 
 #[tokio::test]
@@ -26,12 +26,13 @@ async fn r176_downloads_are_refused_unless_a_directory_is_given() {
 #[tokio::test]
 async fn a_download_is_saved_under_its_name_and_reported_with_its_path() {
     let dir = tempfile::tempdir().unwrap();
-    let containment = Containment {
-        downloads: Downloads::Into(dir.path().to_owned()),
-        ..Containment::default()
-    };
+    let containment =
+        Containment { downloads: Downloads::Into(dir.path().to_owned()), ..Containment::default() };
     let world = World::contained(
-        [("/", Page::html(FILES)), ("/report", Page::download("report.csv", "a,b\n".repeat(1_500)))],
+        [
+            ("/", Page::html(FILES)),
+            ("/report", Page::download("report.csv", "a,b\n".repeat(1_500))),
+        ],
         containment,
     )
     .await;
@@ -70,7 +71,7 @@ async fn files_are_given_to_fields_and_to_choosers() {
     done(&upload("Several", vec![one.clone(), two.clone()]).await);
     assert!(world.hit("up_many_2_1234").await);
     done(&upload("Choose file", vec![two.clone()]).await);
-    assert!(world.hit("up_hidden_1_1").await);
+    assert!(world.hit("up_veiled_1_1").await);
     refused(&upload("Upload file", vec!["/etc/hostname".into()]).await, "upload_outside");
 }
 

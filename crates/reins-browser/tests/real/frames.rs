@@ -1,6 +1,7 @@
 //! Frames and shadow roots are one tree: nothing is switched.
 
 use crate::support::{Page, World, done};
+use reins_core::Outcome;
 
 fn leaf(kind: &str) -> Page {
     let upper = kind.to_uppercase();
@@ -83,6 +84,8 @@ async fn nested_frames_are_read_clicked_and_typed_into_at_every_depth() {
 #[tokio::test]
 async fn transformed_frames_are_clicked_where_they_are() {
     let inner = "<div style='height:40px'></div><button onclick=\"hit(location.hash.slice(1))\">Inner button</button>";
+    let world = World::start([("/in", Page::html(inner))]).await;
+    let port = world.site.port();
     for (name, style) in [
         ("scaled", "transform:scale(.5);transform-origin:0 0"),
         ("zoomed", "zoom:1.5"),
@@ -91,15 +94,14 @@ async fn transformed_frames_are_clicked_where_they_are() {
         ("skewed", "transform:skewX(20deg);margin:120px"),
     ] {
         for host in ["127.0.0.1", "localhost"] {
-            let world = World::start([("/in", Page::html(inner))]).await;
-            let port = world.site.port();
             let page = format!(
-                "<div style='height:70px'></div><iframe style='{style}' width=400 height=200 src='http://{host}:{port}/in#{name}'></iframe>"
+                "<div style='height:70px'></div><iframe style='{style}' width=400 height=200 src='http://{host}:{port}/in#{name}{host}'></iframe>"
             );
             world.site.set("/", Page::html(&page));
             done(&world.go("/").await);
-            done(&world.click("Inner button").await);
-            assert!(world.hit(name).await, "{name} on {host}");
+            let acted = world.click("Inner button").await;
+            assert!(matches!(acted.outcome, Outcome::Completed), "{name} on {host}: {acted:?}");
+            assert!(world.hit(&format!("{name}{host}")).await, "{name} on {host}");
         }
     }
 }

@@ -86,8 +86,8 @@ async fn drags_work_with_native_and_with_mouse_made_dragging() {
 
 #[tokio::test]
 async fn scrolling_every_way() {
-    let page = r#"<div role=region aria-label=Pane tabindex=0 id=p style="height:100px;overflow:auto"><div style="height:900px">tall</div></div>
-<canvas role=img aria-label=Map id=map width=200 height=100 onwheel="event.preventDefault();hit('wheel'+Math.sign(event.deltaY))"></canvas><div style="height:5000px"></div><button>Last</button>"#;
+    let page = r#"<div role=button aria-label=Pane tabindex=0 id=p style="height:100px;overflow:auto"><div style="height:900px">tall</div></div>
+<canvas role=button tabindex=0 aria-label=Map id=map width=200 height=100 onwheel="event.preventDefault();hit('wheel'+Math.sign(event.deltaY))"></canvas><div style="height:5000px"></div><button>Last</button>"#;
     let world = World::start([("/", Page::html(page))]).await;
     done(&world.go("/").await);
     let at = &world;
@@ -98,7 +98,10 @@ async fn scrolling_every_way() {
     done(&scroll(None, ScrollBy::Pixels { x: 0, y: 300 }).await);
     assert_eq!(world.eval("scrollY").await, 300);
     done(&scroll(None, ScrollBy::Bottom).await);
-    assert_eq!(world.eval("scrollY+innerHeight>=document.documentElement.scrollHeight-1").await, true);
+    assert_eq!(
+        world.eval("scrollY+innerHeight>=document.documentElement.scrollHeight-1").await,
+        true
+    );
     let effects = scroll(None, ScrollBy::Screens(1)).await;
     assert!(done(&effects).notes.join("").contains("further"), "{effects:?}");
     done(&scroll(None, ScrollBy::Top).await);
@@ -118,7 +121,7 @@ async fn scrolling_every_way() {
 /// A page that scrolls nothing and listens to the wheel gets a wheel, and it is not the person's.
 #[tokio::test]
 async fn what_cannot_be_scrolled_gets_the_wheel() {
-    let page = "<body style='overflow:hidden;margin:0'><canvas role=img aria-label=Map id=map width=400 height=300 style='display:block'></canvas>\
+    let page = "<body style='overflow:hidden;margin:0'><canvas role=button tabindex=0 aria-label=Map id=map width=400 height=300 style='display:block'></canvas>\
         <script>map.addEventListener('wheel',e=>hit('wheel'+Math.sign(e.deltaY)))</script></body>";
     let world = World::start([("/", Page::html(page))]).await;
     done(&world.go("/").await);

@@ -124,11 +124,8 @@ impl World {
     pub(crate) async fn find_in(&self, tab: &TabId, name: &str) -> NodeKey {
         let text = self.text_of(tab).await;
         let (role, name) = name.split_once(':').unwrap_or(("", name));
-        let wanted = if role.is_empty() {
-            format!("\"{name}\"")
-        } else {
-            format!("{role} \"{name}\"")
-        };
+        let wanted =
+            if role.is_empty() { format!("\"{name}\"") } else { format!("{role} \"{name}\"") };
         let mut refs = text.match_indices(&wanted).filter_map(|(at, _)| {
             let line = text[at..].lines().next()?;
             Some(line.split_once("[ref=")?.1.split_once(']')?.0.to_owned())

@@ -32,8 +32,7 @@ async fn w620_new_tabs_are_reported_with_their_opener_and_usable() {
         assert_eq!(world.browser.tabs().len(), 1);
     }
     let target = world.record("Plain link").await;
-    let middle =
-        crate::support::click_with(target, MouseButton::Middle, 1, Modifiers::default());
+    let middle = crate::support::click_with(target, MouseButton::Middle, 1, Modifiers::default());
     let acted = world.act(middle).await;
     assert_eq!(done(&acted).opened.len(), 1, "{acted:?}");
 }
@@ -62,7 +61,9 @@ async fn r176_popups_are_closed_before_they_run() {
 async fn tabs_open_in_the_background_and_work_there() {
     let world = World::start([(
         "/",
-        Page::html("<button onclick=\"hit(document.visibilityState+document.hasFocus())\">Press</button>"),
+        Page::html(
+            "<button onclick=\"hit(document.visibilityState+document.hasFocus())\">Press</button>",
+        ),
     )])
     .await;
     done(&world.go("/").await);

@@ -27,7 +27,11 @@ async fn fields_of_every_type_take_text() {
     ];
     let fields: String = kinds
         .iter()
-        .map(|(kind, ..)| format!("<p><label>Field {kind} <input id='f-{kind}' type={kind} min=0 max=9></label></p>"))
+        .map(|(kind, ..)| {
+            format!(
+                "<p><label>Field {kind} <input id='f-{kind}' type={kind} min=0 max=9></label></p>"
+            )
+        })
         .collect();
     let page = format!(
         "{fields}<p><label>Area <textarea id=area></textarea></label></p><div id=edit contenteditable aria-label=Editor style='border:1px solid'>old <b>text</b></div>\
@@ -43,7 +47,11 @@ async fn fields_of_every_type_take_text() {
             done(&acted);
         }
         done(&acted);
-        assert_eq!(world.eval(&format!("document.getElementById('f-{kind}').value")).await, value, "{kind}");
+        assert_eq!(
+            world.eval(&format!("document.getElementById('f-{kind}').value")).await,
+            value,
+            "{kind}"
+        );
         let seen = world.eval(&format!("seen['f-{kind}'].includes('input')")).await;
         assert_eq!(seen, true, "{kind}");
     }
