@@ -105,6 +105,8 @@ pub(crate) enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Destination<'a> {
     pub(crate) url: &'a str,
+    /// Its origin, if it is a web address.
+    pub(crate) origin: Option<Origin>,
     pub(crate) way: Way<'a>,
 }
 
@@ -121,12 +123,6 @@ pub(crate) enum Way<'a> {
     Link(&'a Link),
     /// A form of the page.
     Form(&'a Submission),
-}
-
-impl Destination<'_> {
-    pub(crate) fn origin(&self) -> Option<Origin> {
-        Origin::parse(self.url).ok()
-    }
 }
 
 /// A step as it was read.
@@ -165,7 +161,8 @@ impl<'a> Assessment<'a> {
     }
 
     fn leads(mut self, url: &'a str, way: Way<'a>) -> Self {
-        self.destinations.push(Destination { url, way });
+        let origin = Origin::parse(url).ok();
+        self.destinations.push(Destination { url, origin, way });
         self
     }
 

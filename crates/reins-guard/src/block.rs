@@ -1,7 +1,7 @@
 //! Blocks: what no level, rule or answer overrides (R-143…R-148). Evaluated before a decision
 //! and again at dispatch.
 
-use crate::assess::{Assessment, Destination, Way, holds_alt, is_void_address, sends};
+use crate::assess::{Assessment, Destination, Way, holds_alt};
 use crate::facts::{Downloads, Facts, Policy};
 use crate::refuse::{RefusalCode, quoted};
 use reins_core::{Action, DocumentOrigin, Origin, OriginError, Refusal, TargetRecord, web_url};
@@ -14,12 +14,9 @@ pub(crate) fn block(
 ) -> Result<(), Refusal> {
     tab(action, facts)?;
     documents(action, facts)?;
-    for target in targets(action) {
-        addresses(target)?;
-    }
     for destination in &step.destinations {
         scheme(destination)?;
-        never_origin(destination.origin().as_ref(), facts)?;
+        never_origin(destination.origin.as_ref(), facts)?;
         inside_app(action, destination, facts)?;
         if matches!(facts.policy, Policy::Guarded) {
             as_published(action, destination, facts)?;
@@ -95,22 +92,9 @@ fn never_origin(origin: Option<&Origin>, facts: &Facts<'_>) -> Result<(), Refusa
     never(origin.and_then(|origin| facts.rules.never(origin)))
 }
 
-/// R-146 for the addresses an element carries, whatever the step does with it.
-fn addresses(target: &TargetRecord) -> Result<(), Refusal> {
-    match &target.link {
-        Some(link) if !is_void_address(&link.url) => web(&link.url),
-        _ => Ok(()),
-    }?;
-    for submission in [&target.submission, &target.enter].into_iter().flatten() {
-        if sends(submission) {
-            web(&submission.action)?;
-        }
-    }
-    Ok(())
-}
-
+///
 fn scheme(destination: &Destination<'_>) -> Result<(), Refusal> {
-    web(destination.url)
+    if destination.origin.is_some() { Ok(()) } else { web(destination.url) }
 }
 
 fn web(url: &str) -> Result<(), Refusal> {
@@ -137,7 +121,7 @@ fn inside_app(
     if !reaches_top(action, destination) {
         return Ok(());
     }
-    let origin = destination.origin();
+    let origin = &destination.origin;
     if origin.as_ref().is_some_and(|origin| app.iter().any(|pattern| pattern.matches(origin))) {
         return Ok(());
     }

@@ -92,7 +92,7 @@ impl CriticQuestion {
         let target = action.target();
         let named = |document: &DocumentOrigin| document.named_as().cloned();
         let document = target.and_then(|target| named(&target.origin));
-        let destination = step.destination().and_then(|leads| leads.origin());
+        let destination = step.destination().and_then(|leads| leads.origin.clone());
         Self {
             goal: String::new(),
             tool: CriticTool::of(action.verb()),

@@ -171,15 +171,15 @@ fn unnamed(step: &Assessment<'_>, facts: &Facts<'_>) -> Option<Unnamed> {
         }
     }
     for destination in &step.destinations {
-        let Some(origin) = destination.origin() else { continue };
-        if is_named_origin(&origin, facts) {
+        let Some(origin) = &destination.origin else { continue };
+        if is_named_origin(origin, facts) {
             continue;
         }
         let from_nowhere = destination.way == Way::Address && !facts.turn.knows(destination.url);
         if from_nowhere || careful {
             let kind = if from_nowhere { RiskKind::NewSite } else { RiskKind::CrossOrigin };
             risk = risk.max(Some(kind));
-            origins.push(origin);
+            origins.push(origin.clone());
         }
     }
     origins.sort();
@@ -193,7 +193,7 @@ fn nameable(step: &Assessment<'_>) -> Vec<Origin> {
         .documents
         .iter()
         .filter_map(|document| document.named_as().cloned())
-        .chain(step.destinations.iter().filter_map(|destination| destination.origin()))
+        .chain(step.destinations.iter().filter_map(|destination| destination.origin.clone()))
         .collect();
     origins.sort();
     origins.dedup();
@@ -221,7 +221,7 @@ fn always_offer(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Op
     let site = match action.target() {
         Some(target) => target.top.named_as().cloned(),
         None => match step.destination() {
-            Some(destination) => destination.origin(),
+            Some(destination) => destination.origin.clone(),
             None => facts.tab.origin.named_as().cloned(),
         },
     }?;

@@ -53,13 +53,13 @@ impl Wording {
         let place = match action.target() {
             Some(target) => place(&target.origin, &target.top, &known),
             // An address acts where it leads.
-            None => match step.destination().and_then(|destination| destination.origin()) {
+            None => match step.destination().and_then(|destination| destination.origin.clone()) {
                 Some(origin) => known.shown(&origin),
                 None => place(&facts.tab.origin, &facts.tab.origin, &known),
             },
         };
         let mut sites: Vec<Origin> = step.documents.iter().filter_map(|at| web(at)).collect();
-        sites.extend(step.destinations.iter().filter_map(|destination| destination.origin()));
+        sites.extend(step.destinations.iter().filter_map(|destination| destination.origin.clone()));
         sites.sort();
         sites.dedup();
         let (leads, leads_alone) = leads(step, &known);
@@ -202,12 +202,12 @@ fn place(document: &DocumentOrigin, top: &DocumentOrigin, known: &KnownHosts) ->
 /// Where a step leads, and whether that sentence can stand alone.
 fn leads(step: &Assessment<'_>, known: &KnownHosts) -> (Option<String>, bool) {
     let Some(destination) = step.destination() else { return (None, false) };
-    let Some(origin) = destination.origin() else { return (None, false) };
-    let host = known.shown_with_port(&origin);
+    let Some(origin) = &destination.origin else { return (None, false) };
+    let host = known.shown_with_port(origin);
     let own = step.documents.last().and_then(|document| web(document));
     match &destination.way {
         Way::Form(_) => (Some(format!("It sends the form to {host}.")), true),
-        Way::Link(_) if own.as_ref() != Some(&origin) => {
+        Way::Link(_) if own.as_ref() != Some(origin) => {
             (Some(format!("It leads to {host}.")), true)
         }
         Way::Link(_) => (None, false),

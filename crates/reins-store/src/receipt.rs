@@ -295,3 +295,34 @@ pub(crate) fn prune(connection: &Connection, now: SystemTime) -> rusqlite::Resul
         params![oldest, KEPT_COUNT],
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Receipts are bounded by count as well; what was not reported stays.
+    #[test]
+    fn only_the_newest_receipts_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let connection = crate::database::open(&folder.path().join("reins.db")).expect("a file");
+        let now = SystemTime::now();
+        let more = KEPT_COUNT + 100;
+        connection
+            .execute(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+                 INSERT INTO receipts (owner, session, turn, step, tool, begun_at, outcome, reported)
+                 SELECT 'o', 's', 1, i, 'click', ?2, iif(i = 5, NULL, 'completed'), i <> 6 FROM n",
+                params![more, milliseconds(now)],
+            )
+            .expect("receipts");
+        assert_eq!(prune(&connection, now).expect("pruned"), 98);
+        let steps: Vec<i64> = connection
+            .prepare("SELECT step FROM receipts ORDER BY id LIMIT 3")
+            .expect("a query")
+            .query_map([], |row| row.get(0))
+            .expect("rows")
+            .collect::<Result<_, _>>()
+            .expect("numbers");
+        assert_eq!(steps, [5, 6, 101]);
+    }
+}

@@ -171,6 +171,31 @@ async fn processes_that_live_do_not_disturb_each_other() {
     mine.finish(&Outcome::Completed);
 }
 
+/// Processes that write at the same time lose nothing to each other.
+#[tokio::test]
+async fn two_processes_write_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("reins.db");
+    let running = [child(&path, "endless"), child(&path, "endless")];
+    let threads = running.map(|(process, said)| {
+        std::thread::spawn(move || {
+            let heard: Vec<(String, u32)> = said.take(60).collect();
+            kill(process);
+            heard.into_iter().filter(|(word, _)| word == "begun").map(|(_, step)| step).max()
+        })
+    });
+    let begun = threads.map(|thread| thread.join().expect("a thread").expect("a step"));
+    let store = Store::open(&path).expect("a store");
+    let interrupted = store.interrupted().await.expect("receipts");
+    let kept = store.receipts(u32::MAX).await.expect("receipts");
+    assert!(kept.len() >= (begun[0] + begun[1]) as usize, "{} of {begun:?}", kept.len());
+    assert!(kept.iter().all(|receipt| receipt.end.is_some()));
+    for step in begun {
+        assert!(kept.iter().filter(|receipt| receipt.step.0 == step).count() >= 1);
+    }
+    store.acknowledge(&interrupted).await.expect("acknowledged");
+}
+
 /// Killed at any moment: what `begin` promised is there, what was flushed has its end, and only
 /// what was under way is unknown.
 #[tokio::test]
