@@ -10,6 +10,7 @@ use crate::protocol::page::GetHistory;
 use crate::protocol::target::{
     CloseBrowser, CreateTarget, SetDiscoverTargets, SetDownloadBehavior, auto_attach,
 };
+use crate::start_error::StartError;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};
 use reins_cdp::{Connection, Session};
@@ -49,6 +50,25 @@ pub(crate) struct Inner {
 pub(crate) trait Keep: Send + Sync {
     /// Ends the process if it is ours, without asking any page. Returns once it is gone.
     fn end(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+
+    /// What closing means for it.
+    fn closing(&self) -> Closing;
+
+    /// Whether what we are connected to is still the browser it was. Asked before each use.
+    fn verify(&self) -> Result<(), StartError> {
+        Ok(())
+    }
+}
+
+/// What closing means for a browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// It has something to keep: it is asked to close, and ended if it does not.
+    Asked,
+    /// It has nothing to keep: it is ended.
+    Ended,
+    /// It is not ours: we only let go of it.
+    LetGo,
 }
 
 /// A browser that answers does so fast when it closes; one that does not is ended anyway.
@@ -99,6 +119,29 @@ impl Browser {
         files.await.map_err(|e| wire_error("Browser.setDownloadBehavior", e))?;
         attach.await.map_err(|e| wire_error("Target.setAutoAttach", e))?;
         Ok(browser)
+    }
+
+    /// Takes over a browser that someone else keeps.
+    ///
+    /// # Errors
+    /// As for launching.
+    #[doc(hidden)]
+    pub async fn adopt(
+        connection: Connection,
+        containment: Containment,
+    ) -> Result<Self, BrowserError> {
+        struct Nobody;
+        impl Keep for Nobody {
+            fn end(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+                Box::pin(async {})
+            }
+
+            fn closing(&self) -> Closing {
+                Closing::Asked
+            }
+        }
+        let id = BrowserId::new("adopted");
+        Self::over(connection, id, containment, OpenedBy::Agent, Box::new(Nobody)).await
     }
 
     /// Which run of which browser this is.
@@ -170,24 +213,34 @@ impl Browser {
         }
     }
 
-    /// Closes the browser. Never waits for a page: what does not close by itself is ended.
+    /// Closes the browser if it is ours, and lets go of it if it is not. Never waits for a page: what
+    /// does not close by itself is ended.
     pub async fn close(&self) {
-        let asked = self.inner.root.run(CloseBrowser {}, CLOSING);
-        let closed = async {
-            // The answer may be lost with the connection; either means that it is closing.
-            drop(asked.await);
-            self.inner.connection.closed().await
-        };
-        if timeout(CLOSING, closed).await.is_err() {
-            tracing::debug!("the browser did not close by itself");
+        let inner = &self.inner;
+        if inner.keeper.closing() == Closing::Asked {
+            let asked = inner.root.run(CloseBrowser {}, CLOSING);
+            let closed = async {
+                // The answer may be lost with the connection; either means that it is closing.
+                drop(asked.await);
+                inner.connection.closed().await
+            };
+            if timeout(CLOSING, closed).await.is_err() {
+                tracing::debug!("the browser did not close by itself");
+            }
         }
-        self.inner.keeper.end().await;
-        self.inner.connection.close();
+        inner.keeper.end().await;
+        inner.connection.close();
     }
 }
 
 impl Inner {
+    /// Whether this is still the browser it was, before anything is sent.
+    pub(crate) fn verify(&self) -> Result<(), BrowserError> {
+        Ok(self.keeper.verify()?)
+    }
+
     pub(crate) fn tab(&self, id: &TabId) -> Result<Arc<Tab>, BrowserError> {
+        self.verify()?;
         if let Some(reason) = self.connection.close_reason() {
             return Err(BrowserError::Gone { reason: reason.to_string() });
         }
@@ -220,6 +273,7 @@ impl Inner {
 
     /// Opens an empty tab and waits until it is watched.
     pub(crate) async fn create_tab(&self, deadline: Instant) -> Result<Arc<Tab>, BrowserError> {
+        self.verify()?;
         self.creating.fetch_add(1, Ordering::Relaxed);
         let create = CreateTarget { url: "about:blank", background: Some(true) };
         let left = deadline.saturating_duration_since(Instant::now());

@@ -86,6 +86,16 @@ impl Guardian {
     }
 }
 
+/// Tells the leader of a process group to end by itself. That it is gone already is no error.
+pub(crate) fn terminate(group: u32) -> io::Result<()> {
+    use nix::sys::signal::{Signal, kill};
+    let leader = i32::try_from(group).map_err(io::Error::other)?;
+    match kill(nix::unistd::Pid::from_raw(leader), Signal::SIGTERM) {
+        Ok(()) | Err(Errno::ESRCH) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}
+
 /// Ends a whole process group at once. That it is gone already is no error.
 pub(crate) fn kill_group(group: u32) -> io::Result<()> {
     use nix::sys::signal::{Signal, killpg};

@@ -1,9 +1,9 @@
 //! The browser's process while it is ours.
 
-use crate::browser::Keep;
+use crate::browser::{Closing, Keep};
 use crate::profile::TemporaryProfile;
 use crate::start_error::StartError;
-use crate::watch::{Guardian, kill_group};
+use crate::watch::{self as guard, Guardian};
 use command_fds::{CommandFdExt, FdMapping};
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessGroup};
 use std::collections::VecDeque;
@@ -14,10 +14,12 @@ use std::path::Path;
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// Chromium reads commands on this fd and writes answers on the next.
 const COMMANDS_FD: i32 = 3;
@@ -25,6 +27,9 @@ const ANSWERS_FD: i32 = 4;
 
 /// How much of the browser's error output is kept: enough for the reason of a failed start.
 const SAID_BYTES: usize = 8 * 1024;
+
+/// How long a browser may take to write down its profile once it was told to end.
+const WRITING_DOWN: Duration = Duration::from_secs(2);
 
 /// A started browser: its ends of the wire, and what keeps it.
 pub(crate) struct Started {
@@ -39,6 +44,7 @@ pub(crate) struct Process {
     end: watch::Sender<bool>,
     ended: watch::Receiver<Option<ExitStatus>>,
     gone: watch::Receiver<bool>,
+    temporary: bool,
     said: Said,
 }
 
@@ -70,6 +76,10 @@ impl Keep for Arc<Process> {
             // An error means that the task is gone, and with it the process: its guardian acts.
             let _ = gone.wait_for(|gone| *gone).await;
         })
+    }
+
+    fn closing(&self) -> Closing {
+        if self.temporary { Closing::Ended } else { Closing::Asked }
     }
 }
 
@@ -127,9 +137,10 @@ pub(crate) fn start(
     let (end, end_told) = watch::channel(false);
     let (ended_set, ended) = watch::channel(None);
     let (gone_set, gone) = watch::channel(false);
+    let process = Process { end, ended, gone, temporary: temporary.is_some(), said };
     let kept = Kept { child, group, guardian, temporary };
     tokio::spawn(kept.keep(end_told, ended_set, gone_set));
-    Ok(Started { answers, commands, process: Process { end, ended, gone, said } })
+    Ok(Started { answers, commands, process })
 }
 
 struct Kept {
@@ -153,6 +164,7 @@ impl Kept {
         let status = tokio::select! {
             status = self.child.wait() => status,
             () = told => {
+                self.ask().await;
                 self.kill();
                 self.child.wait().await
             }
@@ -177,8 +189,21 @@ impl Kept {
         gone.send_replace(true);
     }
 
+    /// Chromium writes down what it has on SIGTERM, without asking any page. With a profile that
+    /// goes away there is nothing to write.
+    async fn ask(&mut self) {
+        if self.temporary.is_some() {
+            return;
+        }
+        if let Some(Err(error)) = self.group.map(guard::terminate) {
+            tracing::debug!(%error, "the browser could not be told to end");
+        }
+        // Its status is asked for again after the kill that follows in any case.
+        drop(timeout(WRITING_DOWN, self.child.wait()).await);
+    }
+
     fn kill(&self) {
-        if let Some(Err(error)) = self.group.map(kill_group) {
+        if let Some(Err(error)) = self.group.map(guard::kill_group) {
             tracing::warn!(%error, "the browser's processes could not be ended");
         }
     }

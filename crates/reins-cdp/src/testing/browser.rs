@@ -35,6 +35,8 @@ pub struct Chromium {
     address: String,
     path: String,
     dir: PathBuf,
+    /// Whether the profile goes with the browser.
+    own: bool,
     child: Child,
 }
 
@@ -48,6 +50,18 @@ impl Chromium {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("reins-cdp-test-{}-{n}", std::process::id()));
+        Self::begin(program, &dir, true).await
+    }
+
+    /// The same on a profile directory that stays.
+    ///
+    /// # Errors
+    /// As for [`Chromium::start`].
+    pub async fn start_on(program: &Path, profile: &Path) -> io::Result<Self> {
+        Self::begin(program, profile, false).await
+    }
+
+    async fn begin(program: &Path, dir: &Path, own: bool) -> io::Result<Self> {
         let mut child = Command::new(program)
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update"])
@@ -64,7 +78,13 @@ impl Chromium {
             .strip_prefix("ws://")
             .and_then(|rest| rest.split_once('/'))
             .ok_or_else(|| io::Error::other("an address in another form"))?;
-        Ok(Self { address: address.to_owned(), path: format!("/{path}"), dir, child })
+        Ok(Self {
+            address: address.to_owned(),
+            path: format!("/{path}"),
+            dir: dir.to_owned(),
+            own,
+            child,
+        })
     }
 
     /// The address of the browser's own endpoint.
@@ -100,6 +120,14 @@ impl Chromium {
         Ok(serde_json::from_slice(&body)?)
     }
 
+    /// Kills the browser and waits until it is gone.
+    ///
+    /// # Errors
+    /// The system does not let it be killed.
+    pub async fn kill(mut self) -> io::Result<()> {
+        self.child.kill().await
+    }
+
     /// The process id of the browser.
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
@@ -109,6 +137,9 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         let _ = self.child.start_kill();
+        if !self.own {
+            return;
+        }
         // Its processes may still write while they end, so this can take a few tries.
         for _ in 0..100 {
             if std::fs::remove_dir_all(&self.dir).is_ok() || !self.dir.exists() {
