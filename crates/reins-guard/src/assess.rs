@@ -358,6 +358,9 @@ fn press<'a>(
     effect: KeyEffect,
     facts: &'a Facts<'a>,
 ) -> Assessment<'a> {
+    if effect == KeyEffect::View {
+        return Assessment::new(Effect::Look);
+    }
     let mut step = Assessment::new(Effect::Input);
     match target {
         Some(target) if effect == KeyEffect::Move => step = step.within(target),
@@ -365,7 +368,7 @@ fn press<'a>(
         None => step.documents.push(&facts.tab.origin),
     }
     match (effect, target) {
-        (KeyEffect::Move | KeyEffect::Edit, _) => step,
+        (KeyEffect::View | KeyEffect::Move | KeyEffect::Edit, _) => step,
         (KeyEffect::Enter, Some(target)) => entered(step, target),
         (KeyEffect::Enter, None) => step.risk(RiskKind::Enter),
         (KeyEffect::Activate, Some(target)) => click_into(step, target),

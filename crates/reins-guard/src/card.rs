@@ -34,7 +34,7 @@ pub struct Card {
     pub sites: Vec<String>,
     /// The origin that "always allow on this site" would store. Never on a risky card.
     pub always_offer: Option<Origin>,
-    /// What held the step, if it was the critic.
+    /// What held the step, if it was the critic or the lack of one. `detail` says it as well.
     pub note: Option<String>,
 }
 

@@ -126,7 +126,7 @@ fn r151_sensitive_fields_ask() {
     // Leaving such a field is no use of it.
     let world = World::guarded(Level::Auto).named(HERE);
     let leave = press(Some(sensitive("password", "P", Sensitivity::Password)), "Tab");
-    assert_eq!(basis(&world, &leave), Basis::NamedSite);
+    assert_eq!(basis(&world, &leave), Basis::Harmless);
 }
 
 /// also where structure alone would let the step through.
@@ -225,7 +225,11 @@ fn r157_level_auto_decides_from_the_table_alone() {
             (click(link("A", &format!("{THERE}/known"))), Basis::KnownAddress),
             (click(input("checkbox", "A")), Basis::NamedSite),
             (type_into(input("text", "A")), Basis::NamedSite),
-            (press(Some(input("text", "A")), "ArrowLeft"), Basis::NamedSite),
+            (press(Some(input("text", "A")), "ArrowLeft"), Basis::Harmless),
+            (press(None, "PageDown"), Basis::Harmless),
+            (press(None, " "), Basis::Harmless),
+            (press(Some(input("number", "A")), "ArrowUp"), Basis::NamedSite),
+            (press(Some(element("div", "slider", "A")), "ArrowUp"), Basis::NamedSite),
         ] {
             assert_eq!(basis(&world, &action), expected, "{action:?}");
         }
