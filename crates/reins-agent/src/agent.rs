@@ -3,7 +3,6 @@
 use crate::conversation::Conversation;
 use crate::event::AgentEvent;
 use crate::limits;
-use crate::notes;
 use crate::prompt;
 use crate::steps::{Batch, Steps};
 use crate::toolbox::{AgentTool, Opening, Toolbox};
@@ -17,9 +16,6 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// The tool that shows the page as it is.
-const LOOK: &str = "snapshot";
-
 /// How a run is carried out.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
@@ -27,8 +23,6 @@ pub struct AgentOptions {
     pub turn: TurnId,
     /// Calls in one run.
     pub calls: u32,
-    /// How the model is told what happened so far.
-    pub memory: Memory,
     /// Randomness of the model; `None` is none for models on this machine and leaves it to the
     /// server otherwise.
     pub temperature: Option<f32>,
@@ -43,24 +37,11 @@ impl Default for AgentOptions {
         Self {
             turn: TurnId(0),
             calls: limits::CALLS_PER_TURN,
-            memory: Memory::Fitting,
             temperature: None,
             max_tokens: None,
             instructions: None,
         }
     }
-}
-
-/// How the model is told what happened so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Memory {
-    /// Notes for models on this machine, which are small; a conversation for all others.
-    #[default]
-    Fitting,
-    /// Every call and result as it was. Providers cache it, large models use it well.
-    Conversation,
-    /// The task, what was done in a line each, and the page as it is now, anew in each request.
-    Notes,
 }
 
 /// How a run ended.
@@ -228,8 +209,8 @@ impl<T: Toolbox> Agent<T> {
             if let Some(end) = steps.carry_out(&batch, &calls, &mut self.conversation).await {
                 return end;
             }
-            if self.takes_notes() && self.conversation.shows_changes_only() {
-                self.look_again(cancel).await;
+            if self.model.is_local() {
+                self.conversation.forget_failures();
             }
         }
     }
@@ -295,26 +276,14 @@ impl<T: Toolbox> Agent<T> {
                 ModelEvent::Call { .. } | ModelEvent::Stop(_) => {}
             }
         }
-        Ok(builder.finish(&format!("call_{}", self.requests)))
-    }
-
-    fn takes_notes(&self) -> bool {
-        match self.options.memory {
-            Memory::Fitting => self.model.is_local(),
-            Memory::Conversation => false,
-            Memory::Notes => true,
+        let mut reply = builder.finish(&format!("call_{}", self.requests));
+        // Some servers count calls from 0 in each answer.
+        for (at, call) in reply.calls.iter_mut().enumerate() {
+            if self.conversation.knows(&call.id) {
+                call.id = format!("call_{}_{at}", self.requests);
+            }
         }
-    }
-
-    /// Notes show the page as it is, not what changed on it. This look is no step of the model.
-    async fn look_again(&mut self, cancel: &CancellationToken) {
-        if !self.tools.iter().any(|tool| tool.name == LOOK) {
-            return;
-        }
-        let reply = self.toolbox.call(LOOK, serde_json::json!({}), cancel).await;
-        if let Some(page) = reply.page.filter(|page| page.whole) {
-            self.conversation.look(page);
-        }
+        Ok(reply)
     }
 
     fn request(&self) -> ChatRequest {
@@ -328,14 +297,9 @@ impl<T: Toolbox> Agent<T> {
             description: tool.description.clone(),
             schema: tool.schema.clone(),
         };
-        let messages = if self.takes_notes() {
-            notes::messages(&self.conversation)
-        } else {
-            self.conversation.messages()
-        };
         ChatRequest {
             system,
-            messages,
+            messages: self.conversation.messages(),
             tools: self.tools.iter().map(tool).collect(),
             temperature: self.options.temperature.or(self.model.is_local().then_some(0.0)),
             max_tokens: self.options.max_tokens,

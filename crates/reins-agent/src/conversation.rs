@@ -4,6 +4,7 @@
 use crate::limits::{PICTURES_KEPT, RESULT_CHARS};
 use crate::toolbox::{PageView, ToolReply};
 use reins_models::{Image, Message, Part, ToolCall};
+use std::collections::HashSet;
 
 /// What stands in the place of a page that is not shown any more.
 const GONE: &str = "(The page as it was then is left out.)";
@@ -17,31 +18,31 @@ const SHRUNK_KEEPS: usize = 6;
 /// The messages of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    pub(crate) entries: Vec<Entry>,
+    entries: Vec<Entry>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) kind: Kind,
-    pub(crate) text: String,
-    pub(crate) page: Shown,
-    pub(crate) images: Vec<Image>,
+struct Entry {
+    kind: Kind,
+    text: String,
+    page: Shown,
+    images: Vec<Image>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+enum Kind {
     /// A task of the person.
     Task,
     /// A remark of the loop.
     Remark,
     /// An answer of the model.
     Assistant { calls: Vec<ToolCall> },
-    /// The result of a call.
-    Result { call: ToolCall, failed: bool },
+    /// The result of a call. One is idle if it failed or changed nothing.
+    Result { call: ToolCall, failed: bool, idle: bool },
 }
 
 #[derive(Debug)]
-pub(crate) enum Shown {
+enum Shown {
     Nothing,
     Page(PageView),
     Gone,
@@ -61,18 +62,18 @@ impl Conversation {
         self.entries.push(Entry { kind: Kind::Remark, text, page, images: Vec::new() });
     }
 
-    /// A fresh look at a page, in the place of the last one.
-    pub(crate) fn look(&mut self, page: PageView) {
-        self.supersede(Some(&page));
-        if let Some(last) = self.entries.last_mut() {
-            last.page = Shown::Page(page);
-        }
-    }
-
     /// An answer of the model.
     pub(crate) fn assistant(&mut self, text: String, calls: Vec<ToolCall>) {
         let kind = Kind::Assistant { calls };
         self.entries.push(Entry { kind, text, page: Shown::Nothing, images: Vec::new() });
+    }
+
+    /// Whether there is a call with this id.
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        self.entries.iter().any(|entry| match &entry.kind {
+            Kind::Assistant { calls } => calls.iter().any(|call| call.id == id),
+            _ => false,
+        })
     }
 
     /// The result of a call, with remarks of the loop.
@@ -86,20 +87,15 @@ impl Conversation {
             text.push_str(remark);
         }
         self.entries.push(Entry {
-            kind: Kind::Result { call: call.clone(), failed: !reply.is_ok() },
+            kind: Kind::Result {
+                call: call.clone(),
+                failed: !reply.is_ok(),
+                idle: !reply.is_ok() || reply.changed == Some(false),
+            },
             text,
             page: reply.page.map_or(Shown::Nothing, Shown::Page),
             images: reply.images,
         });
-    }
-
-    /// Whether the last that was shown of a page is only what changed on it.
-    pub(crate) fn shows_changes_only(&self) -> bool {
-        let shown = self.entries.iter().rev().find_map(|entry| match &entry.page {
-            Shown::Page(page) => Some(page.whole),
-            _ => None,
-        });
-        shown == Some(false)
     }
 
     /// A whole new look at a tab replaces everything that was shown of it.
@@ -112,6 +108,34 @@ impl Conversation {
                 entry.page = Shown::Gone;
             }
         }
+    }
+
+    /// If the newest step did something, steps before it that did nothing are taken out. A small
+    /// model copies the pattern of its own turns, failures included.
+    pub(crate) fn forget_failures(&mut self) {
+        let newest_worked = self
+            .entries
+            .last()
+            .is_some_and(|entry| matches!(entry.kind, Kind::Result { idle: false, .. }));
+        if !newest_worked {
+            return;
+        }
+        let idle: HashSet<String> = self
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.kind {
+                Kind::Result { call, idle: true, .. } => Some(call.id.clone()),
+                _ => None,
+            })
+            .collect();
+        self.entries.retain_mut(|entry| match &mut entry.kind {
+            Kind::Result { call, .. } => !idle.contains(&call.id),
+            Kind::Assistant { calls } if !calls.is_empty() => {
+                calls.retain(|call| !idle.contains(&call.id));
+                !calls.is_empty()
+            }
+            Kind::Task | Kind::Remark | Kind::Assistant { .. } => true,
+        });
     }
 
     /// Makes the conversation much shorter, for a window that it does not fit into; false if it
@@ -170,7 +194,7 @@ impl Conversation {
                 Kind::Assistant { calls } => {
                     Message::Assistant { text: entry.text.clone(), calls: calls.clone() }
                 }
-                Kind::Result { call, failed } => Message::Tool {
+                Kind::Result { call, failed, .. } => Message::Tool {
                     call: call.id.clone(),
                     name: call.name.clone(),
                     parts,

@@ -47,12 +47,11 @@ mod conversation;
 mod error;
 mod event;
 pub mod limits;
-mod notes;
 mod prompt;
 mod repetition;
 mod steps;
 mod toolbox;
 
-pub use agent::{Agent, AgentOptions, Memory, RunEnd, RunReport};
+pub use agent::{Agent, AgentOptions, RunEnd, RunReport};
 pub use event::AgentEvent;
 pub use toolbox::{AgentTool, Opening, PageView, StepLabel, ToolReply, Toolbox};

@@ -40,7 +40,3 @@ pub(crate) fn not_done(step: &str, result: &str) -> String {
          plainly what is not done."
     )
 }
-
-/// The question at the end of notes.
-pub(crate) const NEXT: &str =
-    "What is the next step? Call one tool. If the whole task is done, answer without a tool call.";
