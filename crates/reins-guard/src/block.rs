@@ -84,7 +84,7 @@ fn never(rule: Option<&Origin>) -> Result<(), Refusal> {
     let Some(origin) = rule else { return Ok(()) };
     Err(RefusalCode::NeverRule.refusal(
         format!("the person's site rules say never for {}", origin.host()),
-        "Reading there is still possible. Only the person can change this, with `reins rules`.",
+        "Reading there is still possible. Only the person can change the rule.",
     ))
 }
 
