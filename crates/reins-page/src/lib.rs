@@ -24,6 +24,10 @@ mod role;
 mod snapshot;
 mod state;
 mod table;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tokens;
 mod tree;

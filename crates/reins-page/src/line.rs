@@ -143,6 +143,9 @@ impl Line {
                     glue = true;
                 }
                 Piece::Open => {
+                    if out.ends_with(|c: char| c.is_alphanumeric() || c == '}') {
+                        out.push(' ');
+                    }
                     out.push('{');
                     glue = true;
                 }
@@ -207,10 +210,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
     pub(crate) fn text(&mut self, text: &str, on_screen: bool) {
         self.on_screen |= on_screen;
         if std::mem::take(&mut self.apart) && !text.starts_with(closes) {

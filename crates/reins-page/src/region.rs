@@ -23,7 +23,7 @@ impl Writer<'_, '_> {
         } else {
             self.children(id, depth);
         }
-        if !self.run.is_empty() && self.run.plain_text() == self.container_name {
+        if !self.container_name.is_empty() && self.run.plain_text() == self.container_name {
             self.run = Run::default();
         }
         self.run.mark = Some(format!("{} ", "#".repeat(level)));

@@ -46,22 +46,22 @@ pub fn page_text(snapshot: &PrivateSnapshot, options: &TextOptions) -> PageText 
     let main = if options.everything { None } else { main_part(lines) };
     let range = main.clone().unwrap_or(0..lines.len());
     let mut blocks: Vec<String> = Vec::new();
-    let mut tight = false;
+    // Rows of a table and items of a list stay together, a table and a list do not.
+    let mut before = (false, false);
     for line in &lines[range.clone()] {
         let text = markdown(line);
         if text.is_empty() {
             continue;
         }
-        let row = text.starts_with('|');
-        let together = row || line.item;
+        let kind = (text.starts_with('|'), line.item);
         match blocks.last_mut() {
-            Some(last) if together && tight => {
+            Some(last) if kind == before && kind != (false, false) => {
                 last.push('\n');
                 last.push_str(&text);
             }
             _ => blocks.push(text),
         }
-        tight = together;
+        before = kind;
     }
     let joined: Vec<String> =
         blocks.iter().flat_map(|block| [block.clone(), String::new()]).collect();

@@ -4,12 +4,14 @@
 ///
 /// `nonce` must be fresh whenever the page changed and unguessable; whoever wraps draws it.
 /// Where the nonce occurs in the text, the address or the title, it is taken out, so that
-/// no page can close the block. Every text that comes from a page passes through here.
+/// no page can close the block. An empty address or title is left out. Every text that comes from a page passes through here.
 pub fn wrap_untrusted(text: &str, source_url: &str, title: &str, nonce: &str) -> String {
     let url = attribute(source_url, nonce);
     let title = attribute(title, nonce);
+    let url = if url.is_empty() { url } else { format!(" url=\"{url}\"") };
+    let title = if title.is_empty() { title } else { format!(" title=\"{title}\"") };
     let body = without(text, nonce);
-    format!("<page-{nonce} url=\"{url}\" title=\"{title}\">\n{body}\n</page-{nonce}>")
+    format!("<page-{nonce}{url}{title}>\n{body}\n</page-{nonce}>")
 }
 
 fn attribute(text: &str, nonce: &str) -> String {
