@@ -97,6 +97,7 @@ export function watchQuiet(el: Element | null): Quiet {
 let growing: MutationObserver | null = null;
 let lastGrowth = 0;
 let bursts = 0;
+let longestGap = 0;
 
 /** Nobody asks later than this after parsing whether the document still grows. */
 const COUNTING_MS = 10_000;
@@ -109,7 +110,12 @@ function grew(records: MutationRecord[]): void {
     for (const added of record.addedNodes) {
       if (!(added instanceof Element)) continue;
       const now = performance.now();
-      if (now - lastGrowth > BURST_MS) bursts += 1;
+      const gap = now - lastGrowth;
+      if (gap > BURST_MS) {
+        bursts += 1;
+        // What a busy machine does to timers it does to the next ones too.
+        if (bursts > 1) longestGap = Math.max(longestGap, gap);
+      }
       lastGrowth = now;
       return;
     }
@@ -137,6 +143,9 @@ export function installGrowth(): void {
 const ONE_BURST_MS = 50;
 const MANY_BURSTS_MS = 150;
 
+/** A page that grows in steps gets twice its longest step so far, up to this. */
+const LONGEST_REST_MS = 400;
+
 /**
  * Resolves when the document has stopped growing, at once when it never grew after parsing. `fetched`:
  * it has asked a server for data, so that more may come in steps.
@@ -148,7 +157,8 @@ export async function calm(fetched: boolean, capMs: number): Promise<{ calm: boo
     await new Promise<void>(afterFrame);
     if (growing) grew(growing.takeRecords());
     const now = performance.now();
-    const rest = fetched || bursts > 1 ? MANY_BURSTS_MS : bursts === 1 ? ONE_BURST_MS : 0;
+    const steps = Math.min(Math.max(MANY_BURSTS_MS, 2 * longestGap), LONGEST_REST_MS);
+    const rest = fetched || bursts > 1 ? steps : bursts === 1 ? ONE_BURST_MS : 0;
     const since = Math.max(lastGrowth, fetched ? started : 0);
     const still = now - since >= rest;
     if (still || now - started > capMs) {
@@ -156,6 +166,7 @@ export async function calm(fetched: boolean, capMs: number): Promise<{ calm: boo
       growing = null;
       const grown = bursts;
       bursts = 0;
+      longestGap = 0;
       return { calm: still, grown };
     }
   }

@@ -7,7 +7,7 @@ use crate::effects::Navigation;
 use crate::protocol::page::{
     Evaluate, GetHistory, History, Navigate, NavigateToEntry, Navigated, Reload, TerminateExecution,
 };
-use reins_cdp::CallError;
+use reins_cdp::{CallError, LostCause};
 use reins_core::{DocumentId, HistoryStep, Outcome, UnknownCause, web_url};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -44,11 +44,10 @@ pub(crate) async fn to(step: &mut Step<'_>, url: &str) -> Outcome {
     forbid_leaving(step);
     match answer {
         Some(Ok(answer)) => answered(step, url, answer, before).await,
-        Some(Err(CallError::Lost(lost_call)))
-            if lost_call.cause == reins_cdp::LostCause::Deadline =>
-        {
+        Some(Err(CallError::Lost(lost_call))) if lost_call.cause == LostCause::Deadline => {
             still_pending(step, url)
         }
+        Some(Err(error)) if crash_before(step, &error) => arrive(step).await,
         Some(Err(error)) => lost(&error),
         // A dialog or a crash: the state says which.
         None if step.tab.state().crashed => unknown(
@@ -122,6 +121,7 @@ pub(crate) async fn reload(step: &mut Step<'_>) -> Outcome {
     let reloaded = step.tab.session.run(Reload {}, ANSWER).await;
     let outcome = match reloaded {
         Ok(_) => arrive(step).await,
+        Err(error) if crash_before(step, &error) => arrive(step).await,
         Err(error) => lost(&error),
     };
     forbid_leaving(step);
@@ -161,6 +161,13 @@ pub(crate) fn entry(history: &History, way: HistoryStep) -> Option<usize> {
         HistoryStep::Forward => history.current_index + 1,
     };
     (index < history.entries.len()).then_some(index)
+}
+
+/// The answer was lost to the crash that this navigation recovers from: Chromium tells of a crash
+/// twice, and the second word can come after the navigation has begun. Its events tell the rest.
+fn crash_before(step: &Step<'_>, error: &CallError) -> bool {
+    let lost = matches!(error, CallError::Lost(lost) if lost.cause == LostCause::Crashed);
+    lost && step.recovers && !step.tab.state().crashed
 }
 
 /// Waits for the navigation that a command without an answer of its own has begun.
@@ -209,8 +216,10 @@ async fn unstick(step: &Step<'_>) {
     }
 }
 
-fn allow_leaving(step: &Step<'_>) {
-    let mut state = step.tab.state();
+fn allow_leaving(step: &mut Step<'_>) {
+    let tab = step.tab.clone();
+    let mut state = tab.state();
+    step.recovers = state.crashed;
     state.may_leave = Some(std::time::Instant::now() + MAY_LEAVE);
     // A new document brings a crashed tab back; from here on a crash is a new one.
     state.crashed = false;

@@ -32,6 +32,8 @@ pub(crate) struct Step<'a> {
     pub(crate) opened_tab: Option<TabId>,
     /// How long the field's value should be after typing, in UTF-16 units.
     pub(crate) expected_length: Option<usize>,
+    /// The tab had crashed, and this act brings it back.
+    pub(crate) recovers: bool,
     pub(crate) changed: bool,
     pub(crate) settled: bool,
 }
@@ -55,6 +57,7 @@ impl<'a> Step<'a> {
             navigation: None,
             opened_tab: None,
             expected_length: None,
+            recovers: false,
             changed: false,
             settled: true,
         }
