@@ -8,6 +8,8 @@ use std::collections::HashSet;
 pub struct StringLiteral {
     /// Line, from 1.
     pub line: usize,
+    /// Where its first character stands, in bytes from the start of the file.
+    pub at: usize,
     /// What stands between the quotes, escapes as written.
     pub text: String,
 }
@@ -159,7 +161,11 @@ fn mask(text: &str) -> (String, Vec<StringLiteral>) {
         };
         if let Some((from, to)) = inner {
             let line = bytes[..from].iter().filter(|b| **b == b'\n').count() + 1;
-            strings.push(StringLiteral { line, text: text.get(from..to).unwrap_or("").to_owned() });
+            strings.push(StringLiteral {
+                line,
+                at: from,
+                text: text.get(from..to).unwrap_or("").to_owned(),
+            });
         }
         let (from, to) = inner.unwrap_or((i, end));
         if end > i + 1 {

@@ -1,6 +1,6 @@
 //! The documents and the code say the same.
 
-use reins_tidy::{assert_none, crates, files, read, rust_files};
+use reins_tidy::{RustFile, assert_none, crates, files, read, rust_files};
 use std::collections::BTreeSet;
 
 #[test]
@@ -132,14 +132,8 @@ fn every_error_code_is_explained() {
     let guide = read("docs/troubleshooting.md");
     let mut findings = Vec::new();
     for file in rust_files().iter().filter(|f| f.path.contains("/src/")) {
-        let name = file.path.rsplit('/').next().unwrap_or("");
-        if !["error.rs", "refuse.rs", "outcome.rs"].contains(&name) {
-            continue;
-        }
-        let lines: Vec<&str> = file.code.lines().collect();
-        for string in file.strings.iter().filter(|s| is_code(&s.text)) {
-            let arm = lines.get(string.line - 1).is_some_and(|l| l.contains("=> \""));
-            if arm && !file.is_test(string.line) && !guide.contains(&format!("`{}`", string.text)) {
+        for string in file.strings.iter().filter(|s| is_code(&s.text) && !file.is_test(s.line)) {
+            if names_a_code(file, string.at) && !guide.contains(&format!("`{}`", string.text)) {
                 findings.push(format!("{}:{}: {}", file.path, string.line, string.text));
             }
         }
@@ -149,4 +143,15 @@ fn every_error_code_is_explained() {
 
 fn is_code(text: &str) -> bool {
     text.len() > 2 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
+
+/// Whether the string at `at` is a code: the result of an arm in a file about errors, or the first
+/// argument of a refusal.
+fn names_a_code(file: &RustFile, at: usize) -> bool {
+    let before = file.code[..at].trim_end_matches('"').trim_end();
+    let name = file.path.rsplit('/').next().unwrap_or("");
+    let about_errors = name.contains("error") || ["refuse.rs", "outcome.rs"].contains(&name);
+    before.ends_with("Refusal::new(")
+        || before.ends_with("refused(")
+        || (about_errors && before.ends_with("=>"))
 }
