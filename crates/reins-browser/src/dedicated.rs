@@ -9,7 +9,7 @@ use crate::browser::{Browser, Closing, Keep};
 use crate::containment::Containment;
 use crate::error::BrowserError;
 use crate::find::{Places, find};
-use crate::profile::personal;
+use crate::profile::{personal, prepare};
 use crate::start_error::StartError;
 use crate::tab_info::OpenedBy;
 use reins_cdp::{ConnectError, Connection};
@@ -94,7 +94,11 @@ impl Browser {
             let dir = profile.to_owned();
             return Err(StartError::PersonalProfile { dir, browser }.into());
         }
-        let endpoint = Endpoint::read(profile).ok_or_else(|| not_running(profile))?;
+        let Some(endpoint) = Endpoint::read(profile) else {
+            // So that the browser that is started next fetches nothing ahead.
+            prepare(profile, None)?;
+            return Err(not_running(profile).into());
+        };
         let connection = Connection::websocket(&endpoint.url(), CONNECTING).await;
         let connection = connection.map_err(|error| match error {
             // The file outlives a browser that crashed. Whoever has the port now does not know

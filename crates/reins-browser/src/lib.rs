@@ -24,6 +24,7 @@ mod launch;
 mod owners;
 mod page_call;
 mod picture;
+mod preferences;
 mod profile;
 pub mod protocol;
 mod report;

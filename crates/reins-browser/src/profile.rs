@@ -1,5 +1,6 @@
 //! Profile directories: temporary ones that go with their browser, and persistent ones.
 
+use crate::preferences;
 use crate::start_error::StartError;
 use nix::errno::Errno;
 use nix::sys::signal::kill;
@@ -49,7 +50,10 @@ impl TemporaryProfile {
                 .map_err(unusable)?;
             let owner = File::create(dir.path().join(OWNER)).map_err(unusable)?;
             match owner.try_lock() {
-                Ok(()) => return Ok(Self { dir: dir.keep(), _owner: owner }),
+                Ok(()) => {
+                    preferences::write_new(dir.path()).map_err(unusable)?;
+                    return Ok(Self { dir: dir.keep(), _owner: owner });
+                }
                 // A sweep of another process was quicker: it takes the directory away.
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(source)) => return Err(unusable(source)),
@@ -65,6 +69,31 @@ impl TemporaryProfile {
     pub(crate) fn remove(self) -> io::Result<()> {
         remove(&self.dir)
     }
+}
+
+/// The folder within a profile that its browser gets for temporary files. Chromium leaves some there
+/// when it is killed, so they must lie where they are removed.
+const TEMPORARY_FILES: &str = "reins-tmp";
+
+/// Chromium puts a socket below its temporary files, and the path of a socket is limited: to 104 bytes
+/// on macOS and 108 on Linux. This is what Chromium adds to the folder's path.
+const SOCKET_PATH: usize = 104;
+const SOCKET_NAME: usize = "/org.chromium.Chromium.XXXXXX/SingletonSocket".len();
+
+/// Makes the folder for temporary files, empty. `None` where its path is too long for Chromium.
+pub(crate) fn temporary_files(profile: &Path) -> io::Result<Option<PathBuf>> {
+    let dir = profile.join(TEMPORARY_FILES);
+    if dir.as_os_str().len() + SOCKET_NAME >= SOCKET_PATH {
+        return Ok(None);
+    }
+    remove(&dir)?;
+    make_private(&dir)?;
+    Ok(Some(dir))
+}
+
+/// Removes what a browser on a profile that stays left among its temporary files.
+pub(crate) fn remove_temporary_files(profile: &Path) -> io::Result<()> {
+    remove(&profile.join(TEMPORARY_FILES))
 }
 
 /// Tries of a removal while processes that still end may write once more, and the pause between.
@@ -130,6 +159,7 @@ pub(crate) fn prepare(dir: &Path, home: Option<&Path>) -> Result<(), StartError>
         }
         Err(source) => return Err(unusable(source)),
     }
+    preferences::add(dir).map_err(unusable)?;
     tempfile::tempfile_in(dir).map(drop).map_err(unusable)
 }
 
@@ -226,7 +256,7 @@ mod tests {
         let live = TemporaryProfile::make(base.path()).unwrap();
         let dead = TemporaryProfile::make(base.path()).unwrap();
         let dead_dir = dead.dir().to_owned();
-        fs::create_dir(dead_dir.join("Default")).unwrap();
+        fs::create_dir_all(dead_dir.join("Default/Cache")).unwrap();
         drop(dead);
         let new = base.path().join("reins-profile-new");
         fs::create_dir(&new).unwrap();

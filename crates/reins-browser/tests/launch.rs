@@ -2,10 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
 
+mod support;
+
 use reins_browser::{Browser, BrowserError, BrowserEvent, LaunchOptions, OpenedBy, Profile};
+use reins_core::Outcome;
+use reins_testing::{Page, Site};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+const LONG: Duration = Duration::from_secs(30);
 
 fn options() -> LaunchOptions {
     LaunchOptions {
@@ -136,4 +142,55 @@ async fn root_without_no_sandbox_is_refused_before_the_start() {
     assert_eq!(error.code(), "sandbox_as_root");
     let text = error.to_string();
     assert!(text.contains("--no-sandbox") && text.contains("REINS_NO_SANDBOX=1"), "{text}");
+}
+
+/// Closing never waits for a page: not for its script, and not for the dialog it shows.
+#[tokio::test]
+async fn close_does_not_queue_behind_a_stuck_page() {
+    let site = Site::start([
+        ("/stuck", Page::html("<script>hit('stuck').then(() => { for (;;); })</script>")),
+        ("/asks", Page::html("<script>hit('asks').then(() => alert('well?'))</script>")),
+        ("/never", Page::html("<p>half").never_ending()),
+    ])
+    .await
+    .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    for profile in [Profile::Temporary, Profile::Persistent(dir.path().join("profile"))] {
+        let browser = Browser::launch(LaunchOptions { profile, ..options() }).await.unwrap();
+        for path in ["/never", "/asks", "/stuck"] {
+            let tab = browser.blank_tab().await.unwrap();
+            let tab = browser.tab_info(&tab).unwrap();
+            let url = site.url(path);
+            let opened = support::open(&browser, &tab, &url);
+            // Opening waits for the page to settle, which these do not.
+            drop(tokio::time::timeout(Duration::from_secs(1), opened).await);
+        }
+        assert!(site.wait_hit("stuck", LONG).await && site.wait_hit("asks", LONG).await);
+        let start = Instant::now();
+        browser.close().await;
+        println!("closed three stuck pages after {:?}", start.elapsed());
+        assert!(browser.is_gone());
+    }
+}
+
+/// What a page asks to be fetched ahead would pass interception unseen, so it is not fetched.
+#[tokio::test]
+async fn pages_are_not_fetched_ahead() {
+    let rules = r#"<script type="speculationrules">{
+        "prerender":[{"source":"list","urls":["/rendered"],"eagerness":"immediate"}],
+        "prefetch":[{"source":"list","urls":["/fetched"],"eagerness":"immediate"}]}</script>"#;
+    let site =
+        Site::start([("/", Page::html(rules)), ("/next", Page::html("next"))]).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    for profile in [Profile::Temporary, Profile::Persistent(dir.path().join("profile"))] {
+        let browser = Browser::launch(LaunchOptions { profile, ..options() }).await.unwrap();
+        let tab = browser.first_tab(LONG).await.unwrap();
+        for path in ["/", "/next", "/", "/next"] {
+            let acted = support::open(&browser, &tab, &site.url(path)).await;
+            assert_eq!(acted.outcome, Outcome::Completed);
+        }
+        let paths: Vec<_> = site.seen().into_iter().map(|seen| seen.path).collect();
+        assert!(!paths.iter().any(|p| p == "/rendered" || p == "/fetched"), "{paths:?}");
+        browser.close().await;
+    }
 }

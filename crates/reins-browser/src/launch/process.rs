@@ -1,7 +1,7 @@
 //! The browser's process while it is ours.
 
 use crate::browser::{Closing, Keep};
-use crate::profile::TemporaryProfile;
+use crate::profile::{TemporaryProfile, remove_temporary_files, temporary_files};
 use crate::start_error::StartError;
 use crate::watch::{self as guard, Guardian};
 use command_fds::{CommandFdExt, FdMapping};
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,6 +102,10 @@ pub(crate) fn start(
     for (name, _) in std::env::vars_os().filter(|(name, _)| super::plan::stays_here(name)) {
         command.env_remove(name);
     }
+    let unusable = |source| StartError::ProfileUnusable { dir: dir.to_owned(), source };
+    if let Some(files) = temporary_files(dir).map_err(unusable)? {
+        command.env("TMPDIR", files);
+    }
     let mapping = |fd: OwnedFd, child_fd| FdMapping { parent_fd: fd, child_fd };
     command
         .fd_mappings(vec![
@@ -138,7 +142,7 @@ pub(crate) fn start(
     let (ended_set, ended) = watch::channel(None);
     let (gone_set, gone) = watch::channel(false);
     let process = Process { end, ended, gone, temporary: temporary.is_some(), said };
-    let kept = Kept { child, group, guardian, temporary };
+    let kept = Kept { child, group, guardian, dir: dir.to_owned(), temporary };
     tokio::spawn(kept.keep(end_told, ended_set, gone_set));
     Ok(Started { answers, commands, process })
 }
@@ -147,6 +151,7 @@ struct Kept {
     child: Box<dyn ChildWrapper>,
     group: Option<u32>,
     guardian: Guardian,
+    dir: PathBuf,
     temporary: Option<TemporaryProfile>,
 }
 
@@ -176,10 +181,11 @@ impl Kept {
             ExitStatus::default()
         });
         ended.send_replace(Some(status));
-        let Self { guardian, temporary, .. } = self;
+        let Self { guardian, dir, temporary, .. } = self;
         let cleaned = tokio::task::spawn_blocking(move || {
-            if let Some(profile) = temporary {
-                profile.remove()?;
+            match temporary {
+                Some(profile) => profile.remove()?,
+                None => remove_temporary_files(&dir)?,
             }
             guardian.release()
         });

@@ -62,7 +62,10 @@ impl Chromium {
     }
 
     async fn begin(program: &Path, dir: &Path, own: bool) -> io::Result<Self> {
+        // Chromium leaves files where temporary files go when it is killed: there they go too.
+        std::fs::create_dir_all(dir)?;
         let mut child = Command::new(program)
+            .env("TMPDIR", dir)
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update"])
             .args(["--remote-debugging-port=0", "about:blank"])

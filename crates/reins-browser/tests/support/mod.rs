@@ -1,0 +1,30 @@
+//! Navigation as a pinned session does it: everything on this machine is the app.
+
+use reins_browser::{Acted, Browser, TabInfo};
+use reins_core::{Action, StepId, TurnId};
+use reins_guard::{
+    CriticState, Decision, Downloads, Facts, Level, Moment, Policy, SiteRules, TabFacts, TurnFacts,
+    evaluate,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Opens an address on this machine in a tab.
+pub(crate) async fn open(browser: &Browser, tab: &TabInfo, url: &str) -> Acted {
+    let facts = Facts {
+        policy: &Policy::Pinned(vec!["http://127.0.0.1:*".parse().unwrap()]),
+        level: Level::Auto,
+        rules: &SiteRules::default(),
+        turn: &TurnFacts::default(),
+        tab: TabFacts::agents(reins_browser::document_origin(&tab.url)),
+        published: None,
+        downloads: Downloads::Allowed,
+        user_message_visible: false,
+        critic: CriticState::Missing,
+        moment: Moment { turn: TurnId(1), step: StepId(1), stops: 0 },
+    };
+    let action = Action::Navigate { tab: tab.id.clone(), url: url.to_owned() };
+    match evaluate(action, &facts) {
+        Decision::Allow(approved) => browser.act(approved, CancellationToken::new()).await,
+        other => panic!("the guard does not allow it: {other:?}"),
+    }
+}
