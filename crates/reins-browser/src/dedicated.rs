@@ -112,6 +112,16 @@ impl Browser {
     }
 }
 
+/// The identity of the dedicated browser that runs on `profile`, by its port file alone.
+pub(crate) fn running(profile: &Path) -> Result<BrowserId, StartError> {
+    let endpoint = Endpoint::read(profile).ok_or_else(|| not_running(profile))?;
+    // The file outlives a browser that crashed.
+    let address = (std::net::Ipv4Addr::LOCALHOST, endpoint.port).into();
+    std::net::TcpStream::connect_timeout(&address, CONNECTING)
+        .map(|_| BrowserId::new(endpoint.id))
+        .map_err(|_| not_running(profile))
+}
+
 fn not_running(profile: &Path) -> StartError {
     StartError::NotRunning { profile: profile.to_owned(), command: start_command(profile) }
 }

@@ -195,12 +195,14 @@ fn name_of(path: &Path) -> &'static str {
     known.iter().find(|(part, _)| name.contains(part)).map_or("Chromium", |(_, name)| name)
 }
 
-/// The major number of a version such as `Chromium 156.0.8078.108 built on Debian`.
-pub(crate) fn major(version: &str) -> Option<u32> {
-    version
-        .split(|c: char| !c.is_ascii_digit() && c != '.')
-        .find(|part| part.contains('.'))
-        .and_then(|part| part.split('.').next()?.parse().ok())
+/// The number in what a browser prints, such as `Chromium 156.0.8078.108 built on Debian`.
+pub(crate) fn version_number(text: &str) -> Option<&str> {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.').find(|part| part.contains('.'))
+}
+
+/// The major number of a version.
+pub(crate) fn major(text: &str) -> Option<u32> {
+    version_number(text)?.split('.').next()?.parse().ok()
 }
 
 #[cfg(test)]
