@@ -38,16 +38,15 @@ impl<'a> Call<'a> {
         session: Arc<Session>,
         cards: &'a dyn Answerer,
         cancel: CancellationToken,
-        stop: CancellationToken,
+        (stop, step): (CancellationToken, StepId),
     ) -> Self {
-        let step = session.state().turn.as_ref().map_or(0, |turn| turn.calls);
         Self {
             control,
             session,
             cards,
             cancel,
             stop,
-            step: StepId(step),
+            step,
             target_ref: None,
             asked: false,
             named_tab: None,

@@ -15,15 +15,12 @@ pub struct Question {
 }
 
 impl Question {
-    /// The card as plain text lines: title, detail, sites, note.
+    /// The card as plain text lines.
     pub fn plain_text(&self) -> String {
         let mut text = self.card.title.clone();
         if !self.card.detail.is_empty() {
             // Writing to a String cannot fail.
             let _ = write!(text, "\n{}", self.card.detail);
-        }
-        if let Some(note) = &self.card.note {
-            let _ = write!(text, "\n{note}");
         }
         if let Some(origin) = &self.card.always_offer {
             let _ = write!(text, "\n\"Always\" remembers {origin} as a site you named.");

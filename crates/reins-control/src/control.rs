@@ -11,7 +11,7 @@ use crate::tool::Tool;
 use crate::turn;
 use reins_core::{Origin, OriginPattern, OwnerId, Rule, SessionId, TurnId};
 use reins_guard::{Level, Policy, SiteRules};
-use reins_store::Store;
+use reins_store::{Receipt, Store};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ pub(crate) struct Inner {
     pub(crate) host: Host,
     pub(crate) store: Store,
     rules: Mutex<SiteRules>,
-    interrupted: Mutex<Vec<String>>,
+    interrupted: Mutex<Vec<Receipt>>,
     pub(crate) numbers: AtomicU64,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
     pub(crate) turns: AtomicU64,
@@ -120,7 +120,6 @@ impl Control {
             rules.set(stored.origin, stored.rule);
         }
         let interrupted = store.interrupted().await.map_err(not_recorded)?;
-        store.acknowledge(&interrupted).await.map_err(not_recorded)?;
         let policy = if options.app.is_empty() {
             Policy::Guarded
         } else {
@@ -132,7 +131,7 @@ impl Control {
                 policy,
                 store,
                 rules: Mutex::new(rules),
-                interrupted: Mutex::new(interrupted.iter().map(report::interrupted).collect()),
+                interrupted: Mutex::new(interrupted),
                 options,
                 sessions: Mutex::default(),
                 turns: AtomicU64::new(0),
@@ -152,16 +151,19 @@ impl Control {
             // A door without user messages has one standing turn per session.
             self.begin_turn(request.session, request.owner, TurnStart::default());
         }
-        let stop = turn::admit(&session, request.owner)?;
+        let (stop, step) = turn::admit(&session, request.owner)?;
         let line = tokio::select! {
             line = session.line.acquire() => line.map_err(|_| ControlError::Stopped)?,
             () = request.cancel.cancelled() => return Err(ControlError::Cancelled),
             () = stop.cancelled() => return Err(ControlError::Stopped),
         };
-        let mut call = Call::new(self, session.clone(), request.cards, request.cancel, stop);
+        let mut call = Call::new(self, session.clone(), request.cards, request.cancel, (stop, step));
         let answer = call.run(request.tool, request.arguments).await;
         drop(line);
-        let mut told = self.interrupted().join("\n");
+        let mut told = match &answer {
+            Ok(_) => self.interrupted().await.join("\n"),
+            Err(_) => String::new(),
+        };
         answer.map(|mut reply| {
             if !told.is_empty() {
                 told.push('\n');
@@ -171,9 +173,17 @@ impl Control {
         })
     }
 
-    /// Acts whose end nobody heard, because Reins died meanwhile. Told once, never repeated.
-    pub fn interrupted(&self) -> Vec<String> {
-        std::mem::take(&mut *lock(&self.inner.interrupted))
+    /// Acts whose end nobody heard, because Reins died meanwhile. Told once, never
+    /// repeated.
+    pub async fn interrupted(&self) -> Vec<String> {
+        let receipts = std::mem::take(&mut *lock(&self.inner.interrupted));
+        if receipts.is_empty() {
+            return Vec::new();
+        }
+        if let Err(error) = self.inner.store.acknowledge(&receipts).await {
+            tracing::warn!(%error, "these acts will be told again at the next start");
+        }
+        receipts.iter().map(report::interrupted).collect()
     }
 
     /// Long results kept for paging, all sessions.
@@ -196,6 +206,9 @@ impl Control {
             }
         }
         self.inner.host.close().await;
+        if let Err(error) = self.inner.store.flush().await {
+            tracing::warn!(%error, "the last ends of acts could not be recorded");
+        }
     }
 
     /// The turn under way in a session.

@@ -101,7 +101,7 @@ impl Call<'_> {
         reply.page = Some(PageText {
             tab: tab.clone(),
             whole: true,
-            text: wrap_untrusted(&text, &shown.url, &shown.title, &nonce()),
+            text: state.told.wrap(tab, &text, &shown.url, &shown.title),
             state: format!("{:016x}", shown.hash),
         });
         state.shown.insert(tab.clone(), shown);
@@ -152,7 +152,7 @@ impl Call<'_> {
             reply.page = Some(PageText {
                 tab: tab.clone(),
                 whole: false,
-                text: wrap_untrusted(&delta.text, &now.url, "", &nonce()),
+                text: state.told.wrap(tab, &delta.text, &now.url, &now.title),
                 state: format!("{:016x}", now.hash),
             });
         }
@@ -398,15 +398,13 @@ fn facts(reply: &mut Reply, tab: &TabId, url: &str, bytes: usize, tokens: usize)
     reply.facts.insert("tokens".into(), tokens.into());
 }
 
-/// A fresh nonce for every wrapper: 60 random bits, short enough for a small delta.
-fn nonce() -> String {
-    const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut random = [0u8; 12];
+/// A fresh nonce for every wrapper: 40 random bits. The page never hears whether a guess
+/// was right, and digits cost a model the fewest tokens.
+pub(crate) fn nonce() -> String {
+    let mut random = [0u8; 8];
     if getrandom::fill(&mut random).is_err() {
         // The standard library seeds its hashers from the system too, by another way.
-        for byte in &mut random {
-            *byte = RandomState::new().hash_one(()).to_le_bytes()[0];
-        }
+        random = RandomState::new().hash_one(()).to_le_bytes();
     }
-    random.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect()
+    format!("{:012}", u64::from_le_bytes(random) % 1_000_000_000_000)
 }

@@ -44,6 +44,8 @@ pub(crate) struct State {
     pub(crate) current: Option<TabId>,
     /// What was last shown of each tab.
     pub(crate) shown: HashMap<TabId, PublishedSnapshot>,
+    /// Which address and title each tab was last told with.
+    pub(crate) told: Told,
     /// The turn under way.
     pub(crate) turn: Option<Turn>,
     /// The download that was last heard of.
@@ -77,6 +79,7 @@ impl State {
         self.tabs.retain(|open| open != tab);
         self.opened.remove(tab);
         self.shown.remove(tab);
+        self.told.0.remove(tab);
         if self.current.as_ref() == Some(tab) {
             self.current = self.tabs.last().cloned();
         }
@@ -87,6 +90,7 @@ impl State {
         self.tabs.clear();
         self.opened.clear();
         self.shown.clear();
+        self.told.0.clear();
         self.current = None;
     }
 }
@@ -110,4 +114,25 @@ pub(crate) struct Turn {
     pub(crate) stop: CancellationToken,
     /// When the person last used a tab themself; the turn is paused since then.
     pub(crate) paused: Option<Instant>,
+}
+
+/// Addresses and titles that were told with the page text of each tab. What has not changed is
+/// not told again: it costs as many tokens as a small page.
+#[derive(Debug, Default)]
+pub(crate) struct Told(HashMap<TabId, (String, String)>);
+
+impl Told {
+    /// Wraps page text, with what is new about its address and title.
+    pub(crate) fn wrap(&mut self, tab: &TabId, text: &str, url: &str, title: &str) -> String {
+        let now = (url.to_owned(), title.to_owned());
+        let before = self.0.insert(tab.clone(), now);
+        let (url, title) = match &before {
+            Some((old_url, old_title)) => (
+                if old_url == url { "" } else { url },
+                if old_title == title { "" } else { title },
+            ),
+            None => (url, title),
+        };
+        reins_page::wrap_untrusted(text, url, title, &crate::look::nonce())
+    }
 }

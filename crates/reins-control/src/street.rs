@@ -1,12 +1,14 @@
 //! The middle of the street: guard, card, receipt, dispatch. Nothing else dispatches.
 
-use crate::call::Call;
+use crate::call::{Call, browser_error};
 use crate::cards::{CardAnswer, Question};
 use crate::error::ControlError;
 use crate::reply::Reply;
 use crate::report;
 use reins_browser::{Acted, DialogKind, Effects};
-use reins_core::{Action, DocumentOrigin, Outcome, Refusal, TabId, TurnId};
+use reins_core::{
+    Action, DocumentOrigin, NodeKey, Outcome, Refusal, TabId, TargetRecord, TurnId,
+};
 use reins_guard::{
     Answer, ApprovedAction, Consent, CriticState, Decision, DialogFacts, Downloads, Facts, Moment,
     PendingCard, Published, SiteRules, TabFacts, TurnFacts, VerdictError, evaluate, still_allowed,
@@ -61,7 +63,12 @@ impl Call<'_> {
                 let known = self.known(consent.approved.action()).await;
                 let allowed =
                     self.with_facts(&known, |facts| still_allowed(&consent.approved, facts))?;
-                Ok(allowed.map(|()| consent.approved))
+                if let Err(refusal) = allowed {
+                    return Ok(Err(refusal));
+                }
+                // And so is the page: what they agreed to must still be what is there.
+                let fresh = self.read_again(consent.approved.action()).await?;
+                Ok(consent.approved.confirm(&fresh).map(|()| consent.approved))
             }
         }
     }
@@ -97,6 +104,20 @@ impl Call<'_> {
                 format!("Nobody could be asked: {how}."),
             )),
         })
+    }
+
+    /// The elements of an action as they are now, in the action's own order.
+    async fn read_again(&self, action: &Action) -> Result<Vec<TargetRecord>, ControlError> {
+        let mut keys: Vec<&NodeKey> = action.target().map(|target| &target.node).into_iter().collect();
+        if let Action::Drag { to, .. } = action {
+            keys.push(&to.node);
+        }
+        let browser = self.browser().await?;
+        let mut fresh = Vec::new();
+        for key in keys {
+            fresh.push(browser.record(key).await.map_err(|error| browser_error(&error))?);
+        }
+        Ok(fresh)
     }
 
     /// Keeps what an answer gave beyond the step.

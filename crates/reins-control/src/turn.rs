@@ -3,7 +3,7 @@
 use crate::control::{Control, TurnStart};
 use crate::error::ControlError;
 use crate::session::{Session, Turn};
-use reins_core::{Origin, OwnerId, SessionId, TurnId, web_url};
+use reins_core::{Origin, OwnerId, SessionId, StepId, TurnId, web_url};
 use reins_guard::TurnFacts;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -69,8 +69,11 @@ impl Control {
     }
 }
 
-/// Whether a call may start now; counts it.
-pub(crate) fn admit(session: &Session, owner: &OwnerId) -> Result<CancellationToken, ControlError> {
+/// Whether a call may start now; counts it, and says which step it is.
+pub(crate) fn admit(
+    session: &Session,
+    owner: &OwnerId,
+) -> Result<(CancellationToken, StepId), ControlError> {
     let mut state = session.state();
     let turn = state.turn.as_mut().ok_or(ControlError::NoTurn)?;
     if turn.owner != *owner {
@@ -89,7 +92,7 @@ pub(crate) fn admit(session: &Session, owner: &OwnerId) -> Result<CancellationTo
         return Err(ControlError::StepCap(cap));
     }
     turn.calls += 1;
-    Ok(turn.stop.child_token())
+    Ok((turn.stop.child_token(), StepId(turn.calls)))
 }
 
 /// Marks the turn as paused by the person's own input.

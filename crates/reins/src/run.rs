@@ -29,7 +29,7 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
         Show::Rows => steps.terminal.say(&chosen.sentence),
         Show::Json => print_json(&json!({"event": "model", "text": chosen.sentence})),
     }
-    for line in control.interrupted() {
+    for line in control.interrupted().await {
         steps.terminal.say(&line);
     }
     let report = drive(&args, &steps, chosen.client).await;
