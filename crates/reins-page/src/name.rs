@@ -64,8 +64,10 @@ impl<'a> Namer<'a> {
     /// are named, and `aria-label` would say the same without any text in the page.
     pub(crate) fn name(&self, id: Id, role: &str) -> Name {
         let name = self.compute(id, role);
-        if name.text.is_empty() && self.seen_only.is_some() && role::is_widget(role) {
-            return Namer::exact(self.tree).compute(id, role);
+        let says = name.text.chars().any(char::is_alphanumeric);
+        if !says && self.seen_only.is_some() && role::is_widget(role) {
+            let whole = Namer::exact(self.tree).compute(id, role);
+            return Name { text: squeeze(&whole.text), ..whole };
         }
         name
     }

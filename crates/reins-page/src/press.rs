@@ -175,6 +175,14 @@ impl Writer<'_, '_> {
         false
     }
 
+    /// Where a submitting control sends its form, if that is another origin.
+    fn foreign_action(&self, id: Id) -> Option<String> {
+        let submission = self.tree.fact(id, Key::Submission).and_then(record::submission)?;
+        let action = address::base(&submission.action);
+        (action.has_host() && action.origin() != self.base.origin())
+            .then(|| action.origin().ascii_serialization())
+    }
+
     /// Writes a control into the run; blocks get a line of their own.
     pub(crate) fn push_widget(&mut self, id: Id, word: &str, name: &str, value: &str, depth: u16) {
         let display = self.tree.element(id).map_or(Display::Inline, |element| element.display);
@@ -190,7 +198,10 @@ impl Writer<'_, '_> {
         }
         pieces.extend(element.map(Piece::Ref));
         for mark in state::marks(self.tree, id, role) {
-            pieces.push(Piece::Mark(mark));
+            pieces.push(match (mark, self.foreign_action(id)) {
+                ("submit", Some(origin)) => Piece::Note("submit", format!("to {origin}")),
+                _ => Piece::Mark(mark),
+            });
         }
         if role == "link" {
             let href = self.tree.fact(id, Key::Href).unwrap_or_default();

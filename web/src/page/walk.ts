@@ -33,6 +33,8 @@ import {
 const MAX_DEPTH = 600;
 /** Records of one capture, even a full one: beyond this a page is not for reading any more. */
 const MAX_RECORDS = 400_000;
+/** Elements gone through in document order: markup that says nothing must not cost without end. */
+const VISITS = 5_000;
 /** A text node is cut here unless everything was asked for. */
 const TEXT_CHARS = 4_000;
 /** Options of one select; more are counted. */
@@ -284,7 +286,7 @@ export class Walk implements Context {
     const tag = localNameOf(el);
     if (SKIPPED.has(tag)) return;
     if (depth > MAX_DEPTH || this.out.length > MAX_RECORDS * 10) return this.gap(depth, 1);
-    this.visited++;
+    if (++this.visited === VISITS && !this.limits.full) this.limits.room = 0;
     const names = attributeNames(el);
     let hasId = false;
     let hasRole = false;
@@ -540,7 +542,7 @@ export class Walk implements Context {
       this.spend(1);
       return;
     }
-    if (!place.textKnown) this.lookAtText(place);
+    if (!place.textKnown) this.lookAtText(place, node);
     if (SPACES.test(data)) {
       // Whether white space is kept matters only where there is some to keep.
       if (!place.preformatted && place.style.whiteSpace.startsWith("pre")) place.preformatted = true;
@@ -555,7 +557,7 @@ export class Walk implements Context {
   }
 
   /** Reads the style that decides whether text of this element can be seen. */
-  private lookAtText(place: Place): void {
+  private lookAtText(place: Place, node: Text): void {
     place.textKnown = true;
     const { style } = place;
     let flags = 0;
@@ -570,6 +572,8 @@ export class Walk implements Context {
     }
     if (parseFloat(style.fontSize) < 2) flags |= Flag.TinyFont;
     if (!place.inline && parseFloat(style.textIndent) < -900) flags |= Flag.Indented;
+    // A wide box that begins far to the left may still show its end, but not its text.
+    if (place.block.box!.left < -900 && textEnds(node) <= 0) flags |= Flag.Indented;
     this.flag(place.flagsAt, flags);
   }
 
@@ -658,6 +662,13 @@ function transformed(text: string, how: string): string {
     case "capitalize": return text.replace(/(^|[^\p{L}\p{N}'’])\p{L}/gu, (first) => first.toUpperCase());
   }
   return text;
+}
+
+/** The right end of a text, in pixels from the left edge of the page. */
+function textEnds(node: Text): number {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return range.getBoundingClientRect().right + scrollX;
 }
 
 function kindOf(el: Element, tag: string): string {

@@ -8,6 +8,14 @@ fn r127_a_control_is_one_line() {
     check(&[
         ("<button>Save</button>", r#"- button "Save" [ref=e1]"#),
         (r#"<button :flags="submits">Sign in</button>"#, r#"- button "Sign in" [ref=e1] [submit]"#),
+        (
+            r#"<button :flags="submits" :submission="{&quot;action&quot;:&quot;https://pay.example/x&quot;,&quot;method&quot;:&quot;post&quot;,&quot;target&quot;:&quot;&quot;,&quot;enctype&quot;:&quot;&quot;}">Pay</button>"#,
+            r#"- button "Pay" [ref=e1] [submit: to https://pay.example]"#,
+        ),
+        (
+            r#"<button><span :display=block :flags="clips" :box="8 8 1 1">Find</span>🔍</button>"#,
+            r#"- button "Find 🔍" [ref=e1]"#,
+        ),
         (r#"<button :flags="disabled">Save</button>"#, r#"- button "Save" [ref=e1] [disabled]"#),
         (
             r#"<button aria-haspopup=menu aria-expanded=false>File</button>"#,
