@@ -1,6 +1,6 @@
 //! Arming: everything that watches a target is in place before its first script runs.
 
-use crate::containment::{Containment, TopLevel};
+use crate::containment::TopLevel;
 use crate::protocol::page::{
     AddBinding, AddScript, DomEnable, FetchEnable, GetFrameTree, InterceptFileChooser,
     NetworkEnable, PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
@@ -22,6 +22,7 @@ pub(crate) fn arm_tab(tab: &Arc<Tab>) {
     let focus = SetFocusEmulation { enabled: true };
     // A background tab must behave as a visible one, since we never bring it to the front.
     drop(session.post(focus, ARMING));
+    // The top level's requests come to the tab's own session, whichever frame starts them.
     if matches!(tab.containment.top_level, TopLevel::Only(_)) {
         drop(session.post(hold_documents(), ARMING));
     }
@@ -42,12 +43,9 @@ pub(crate) fn arm_tab(tab: &Arc<Tab>) {
 }
 
 /// Arms a frame in another process, or a worker, and lets it run.
-pub(crate) fn arm_child(session: &Session, kind: &str, containment: &Containment) {
+pub(crate) fn arm_child(session: &Session, kind: &str) {
     if kind == "iframe" {
         watch_frames(session);
-        if matches!(containment.top_level, TopLevel::Only(_)) {
-            drop(session.post(hold_documents(), ARMING));
-        }
     } else {
         drop(session.post(auto_attach(), ARMING));
     }

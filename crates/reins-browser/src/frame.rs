@@ -16,6 +16,8 @@ pub(crate) struct Frame {
     pub(crate) document: Option<DocumentId>,
     pub(crate) url: String,
     pub(crate) origin: DocumentOrigin,
+    /// It shows the browser's error page instead of its address.
+    pub(crate) failed: bool,
     /// Its iframe element, as a number in that document of the parent.
     pub(crate) owner: Option<(DocumentId, NodeNumber)>,
     /// When a navigation was asked for that has neither begun nor been given up.
@@ -45,6 +47,7 @@ impl Frame {
             document: None,
             url: String::new(),
             origin: DocumentOrigin::ScriptBuilt,
+            failed: false,
             owner: None,
             scheduled: None,
             loading: None,
@@ -57,7 +60,12 @@ impl Frame {
         let replaced = self.document.as_ref() != Some(&fresh);
         self.document = Some(fresh);
         self.session = session.clone();
-        self.url = format!("{}{}", wire.url, wire.url_fragment.as_deref().unwrap_or_default());
+        self.failed = wire.unreachable_url.is_some();
+        self.url = match &wire.unreachable_url {
+            // The browser's own error page stands for what could not be loaded.
+            Some(url) => url.clone(),
+            None => format!("{}{}", wire.url, wire.url_fragment.as_deref().unwrap_or_default()),
+        };
         self.origin = origin_of(&wire.url, &wire.security_origin);
         replaced
     }

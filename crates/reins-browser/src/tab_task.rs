@@ -135,7 +135,7 @@ impl<'a> Children<'a> {
 
     fn attached(&mut self, attached: AttachedToTarget) {
         let child = self.tab.connection.session(&attached.session_id);
-        arm_child(&child, &attached.target_info.r#type, &self.tab.containment);
+        arm_child(&child, &attached.target_info.r#type);
         self.sessions.insert(attached.session_id, child);
     }
 

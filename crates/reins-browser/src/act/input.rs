@@ -209,16 +209,28 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
         drop(timeout(REST, answered).await);
     }
     // Words of the guard that arrived with the answers count, so the state is asked last.
-    let (stop, report, crashed, closed, dialog) = {
+    let (stop, report, crashed, closed, dialog, replaced) = {
         let state = tab.state();
-        let report = state.report.down || state.report.hit;
-        (state.report.stop.clone(), report, state.crashed, state.closed, state.dialog.is_some())
+        (
+            state.report.stop.clone(),
+            state.report.down || state.report.hit,
+            state.crashed,
+            state.closed,
+            state.dialog.is_some(),
+            state.replaced > step.since,
+        )
     };
     if let Some((frame, stop)) = stop {
         return Heard::Stopped(frame, stop);
     }
     match result {
-        Ok(Ok(())) => Heard::Through,
+        Ok(Ok(())) if report || !awaits_word || closed || dialog || replaced => Heard::Through,
+        // All of it was handled, but not where it was aimed: a frame that came up in between, or
+        // nothing at all. Where, nobody can tell.
+        Ok(Ok(())) => Heard::Ended(unknown(
+            UnknownCause::ProtocolError,
+            "the input was handled, but it did not arrive at the element",
+        )),
         _ if closed || dialog => Heard::Through,
         _ if crashed => Heard::Ended(unknown(
             UnknownCause::RendererCrashed,

@@ -40,6 +40,9 @@ const BUSY: Duration = Duration::from_millis(1_000);
 /// Data requests that run longer are streams or polls: what they bring is not waited for.
 const DATA: Duration = Duration::from_millis(2_500);
 
+/// Frames inside that load because of an act.
+const FRAMES: Duration = Duration::from_millis(1_500);
+
 /// A document that is parsed and only waits for images and the like is taken as it is.
 const PARSED: Duration = Duration::from_millis(1_000);
 
@@ -77,9 +80,15 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
         if over(step) {
             return;
         }
-        if leads_on {
+        if leads_on && main_navigates(&step.tab.state(), since) {
             loaded_within(step, &Loading::Any, cap).await;
             if step.tab.state().replaced > since {
+                break;
+            }
+        } else if leads_on {
+            // Frames inside: what they show counts, but some pages load frames all the time.
+            let until = cap.min(Instant::now() + FRAMES);
+            if !wait(step, until, |state| !navigating(state, since)).await {
                 break;
             }
         } else if running > 0 {
@@ -186,6 +195,13 @@ async fn gesture(step: &mut Step<'_>, frame: &FrameId, cap: Instant) -> bool {
 fn navigating(state: &TabState, since: u64) -> bool {
     leaving(state, since)
         || state.frames.values().any(|f| f.loading.is_some_and(|at| at > since))
+        || (state.replaced > since && !state.loaded)
+}
+
+/// Whether the main frame is among them.
+fn main_navigates(state: &TabState, since: u64) -> bool {
+    leaving(state, since)
+        || state.main_frame().is_some_and(|f| f.loading.is_some_and(|at| at > since))
         || (state.replaced > since && !state.loaded)
 }
 

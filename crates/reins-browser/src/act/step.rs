@@ -110,7 +110,11 @@ impl<'a> Step<'a> {
         let (navigation, mut effects) = {
             let state = self.tab.state();
             let url = state.url().to_owned();
-            let navigation = if state.replaced > since {
+            let failed = state.main_frame().is_some_and(|frame| frame.failed);
+            let navigation = if state.replaced > since && failed {
+                let message = "the browser could not load it and shows an error page".to_owned();
+                Some(Navigation::Failed { url, message })
+            } else if state.replaced > since {
                 Some(Navigation::Document { url, loaded: state.loaded })
             } else if let Some(pending) = state.pending.as_ref().filter(|p| p.since > since) {
                 Some(Navigation::Pending { url: pending.url.clone() })

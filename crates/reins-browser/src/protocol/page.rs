@@ -64,7 +64,7 @@ reins_cdp::protocol! {
     type "Page.FrameTree" FrameTree { frame: Frame, child_frames: Option<Vec<FrameTree>> };
     type "Page.Frame" Frame {
         id: String, parent_id: Option<String>, loader_id: String, url: String, url_fragment: Option<String>,
-        security_origin: String
+        security_origin: String, unreachable_url: Option<String>
     };
     type "Page.NavigationEntry" HistoryEntry { id: i64, url: String };
     type "Page.VisualViewport" VisualViewport {

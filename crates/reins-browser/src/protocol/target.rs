@@ -15,6 +15,10 @@ reins_cdp::protocol! {
     command "Target.detachFromTarget" DetachFromTarget<'a> { session_id: &'a str };
     command "Browser.close" CloseBrowser {};
     command "Browser.getVersion" GetVersion {} -> Version { product: String };
+    command "Browser.getWindowForTarget" GetWindowForTarget<'a> {}
+        optional { target_id: &'a str } -> WindowForTarget { window_id: i64 };
+    command "Browser.setContentsSize" SetContentsSize { window_id: i64 }
+        optional { width: u32, height: u32 };
     command "Browser.setDownloadBehavior" SetDownloadBehavior<'a> { behavior: &'a str, events_enabled: bool }
         optional { download_path: &'a str };
 

@@ -99,6 +99,18 @@ async fn a_frame_that_slides_over_the_target_gets_nothing() {
     assert_eq!(world.site.hits("o") + world.site.hits("b"), 0);
 }
 
+/// A frame that is made in the last moment has no announcement; still nobody claims success.
+#[tokio::test]
+async fn a_frame_made_in_the_last_moment_is_not_taken_for_the_target() {
+    let page = "<button id=b onclick=\"hit('b')\">Target</button><script>b.onpointerenter=()=>{const f=document.createElement('iframe');\
+        f.style='position:fixed;inset:0;width:100%;height:100%';document.body.append(f);f.contentDocument.write('<body style=\"height:100vh\">over')}</script>";
+    let world = World::start([("/", Page::html(page))]).await;
+    done(&world.go("/").await);
+    let acted = world.click("Target").await;
+    assert!(!matches!(acted.outcome, Outcome::Completed), "{acted:?}");
+    assert_eq!(world.site.hits("b"), 0);
+}
+
 #[tokio::test]
 async fn a_target_that_moves_away_from_under_the_pointer_is_not_clicked_elsewhere() {
     let page = "<div style='position:relative;height:60px'><button onclick=\"hit('other')\" style='position:absolute;left:0;top:0;width:90px'>Other</button>\

@@ -26,9 +26,20 @@ async fn a054_a_navigation_is_told_as_what_it_was() {
         matches!(&done(&acted).navigation, Some(Navigation::Failed { message, .. }) if message.contains("ERR_")),
         "{acted:?}"
     );
-    // The browser works on.
+    assert_eq!(
+        world.info().unwrap().url,
+        "http://127.0.0.1:1/",
+        "the address, not the error page's"
+    );
+    // The browser works on, and a link that leads nowhere is told the same way.
+    world.site.set("/", Page::html("<h1>One</h1><a href='http://127.0.0.1:1/dead'>Dead link</a>"));
     done(&world.go("/").await);
     assert!(world.text().await.contains("One"));
+    let acted = world.click("Dead link").await;
+    assert!(
+        matches!(&done(&acted).navigation, Some(Navigation::Failed { url, .. }) if url.ends_with("/dead")),
+        "{acted:?}"
+    );
 }
 
 #[tokio::test]

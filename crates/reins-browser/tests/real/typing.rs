@@ -160,3 +160,17 @@ async fn selects_and_boxes() {
     done(&check("Fancy", true).await);
     assert_eq!(world.eval("fancy.checked").await, true, "drawn by its label");
 }
+
+/// The popup of a select does not swallow the next click.
+#[tokio::test]
+async fn a_select_that_was_clicked_open_is_in_nobodys_way() {
+    let page = "<label>Pick <select id=s><option>One<option>Two</select></label><button onclick=\"hit('b')\">Press</button>";
+    let world = World::start([("/", Page::html(page))]).await;
+    done(&world.go("/").await);
+    done(&world.click("Pick").await);
+    done(&world.click("Press").await);
+    assert!(world.hit("b").await);
+    let target = world.record("Pick").await;
+    done(&world.act(Action::Select { target, options: vec!["Two".into()] }).await);
+    assert_eq!(world.eval("s.value").await, "Two");
+}
