@@ -157,7 +157,8 @@ impl Control {
             () = request.cancel.cancelled() => return Err(ControlError::Cancelled),
             () = stop.cancelled() => return Err(ControlError::Stopped),
         };
-        let mut call = Call::new(self, session.clone(), request.cards, request.cancel, (stop, step));
+        let mut call =
+            Call::new(self, session.clone(), request.cards, request.cancel, (stop, step));
         let answer = call.run(request.tool, request.arguments).await;
         drop(line);
         let mut told = match &answer {

@@ -66,11 +66,7 @@ impl Host {
                 .await
             }
             BrowserSource::Dedicated(profile) => {
-                return Err(ControlError::Browser {
-                    code: "dedicated",
-                    message: format!("{} cannot be attached to yet", profile.display()),
-                    next: "Leave out --dedicated".into(),
-                });
+                Browser::attach(profile, self.containment.clone()).await
             }
         }
         .map_err(|error| browser_error(&error))?;

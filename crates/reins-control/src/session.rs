@@ -127,10 +127,9 @@ impl Told {
         let now = (url.to_owned(), title.to_owned());
         let before = self.0.insert(tab.clone(), now);
         let (url, title) = match &before {
-            Some((old_url, old_title)) => (
-                if old_url == url { "" } else { url },
-                if old_title == title { "" } else { title },
-            ),
+            Some((old_url, old_title)) => {
+                (if old_url == url { "" } else { url }, if old_title == title { "" } else { title })
+            }
             None => (url, title),
         };
         reins_page::wrap_untrusted(text, url, title, &crate::look::nonce())

@@ -6,9 +6,7 @@ use crate::error::ControlError;
 use crate::reply::Reply;
 use crate::report;
 use reins_browser::{Acted, DialogKind, Effects};
-use reins_core::{
-    Action, DocumentOrigin, NodeKey, Outcome, Refusal, TabId, TargetRecord, TurnId,
-};
+use reins_core::{Action, DocumentOrigin, NodeKey, Outcome, Refusal, TabId, TargetRecord, TurnId};
 use reins_guard::{
     Answer, ApprovedAction, Consent, CriticState, Decision, DialogFacts, Downloads, Facts, Moment,
     PendingCard, Published, SiteRules, TabFacts, TurnFacts, VerdictError, evaluate, still_allowed,
@@ -108,7 +106,8 @@ impl Call<'_> {
 
     /// The elements of an action as they are now, in the action's own order.
     async fn read_again(&self, action: &Action) -> Result<Vec<TargetRecord>, ControlError> {
-        let mut keys: Vec<&NodeKey> = action.target().map(|target| &target.node).into_iter().collect();
+        let mut keys: Vec<&NodeKey> =
+            action.target().map(|target| &target.node).into_iter().collect();
         if let Action::Drag { to, .. } = action {
             keys.push(&to.node);
         }

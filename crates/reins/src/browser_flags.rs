@@ -6,6 +6,9 @@ use reins_control::{BrowserSource, ControlOptions};
 use reins_core::{Origin, OriginError, OriginPattern};
 use std::path::{Path, PathBuf};
 
+/// The dedicated browser's profile, inside the data directory.
+pub(crate) const DEDICATED: &str = "browser";
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct BrowserFlags {
     /// Run without a window
@@ -66,7 +69,7 @@ impl BrowserFlags {
     pub(crate) fn options(&self) -> Result<ControlOptions> {
         let data_dir = self.data_dir()?;
         let source = if self.dedicated {
-            BrowserSource::Dedicated(data_dir.join("browser"))
+            BrowserSource::Dedicated(data_dir.join(DEDICATED))
         } else {
             BrowserSource::Launch {
                 binary: self.browser.clone(),

@@ -35,13 +35,6 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Outlives a killed parent just long enough to clean up after it
-    #[command(hide = true)]
-    Guardian {
-        /// What the launcher passes on
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
-    },
 }
 
 #[derive(Debug, Args)]
@@ -118,7 +111,6 @@ pub(crate) fn dispatch(command: Command) -> ExitCode {
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),
-        Command::Guardian { args } => crate::doctor::guardian(&args),
     };
     // A reader of stdin may still be blocked in a read; don't wait for it.
     runtime.shutdown_background();
