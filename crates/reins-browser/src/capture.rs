@@ -65,10 +65,10 @@ impl Browser {
     ) -> Result<TabCapture, BrowserError> {
         let tab = self.inner.tab(tab)?;
         let until = Instant::now() + deadline;
-        if let Err(error) = tab.armed(until).await {
-            if !matches!(error, BrowserError::Crashed | BrowserError::Busy(_)) {
-                return Err(error);
-            }
+        if let Err(error) = tab.armed(until).await
+            && !matches!(error, BrowserError::Crashed | BrowserError::Busy(_))
+        {
+            return Err(error);
         }
         let mut capture = self.round(&tab, request, deadline.min(FRAME)).await?;
         // A document that was replaced meanwhile is read once more, if there is time.

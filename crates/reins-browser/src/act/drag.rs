@@ -59,7 +59,7 @@ async fn ends(
     let frame = &from.node.frame;
     if same {
         let (at, drop) = aim(step, from, &start, false).await?;
-        let drop = drop.ok_or_else(|| unreachable_end())?;
+        let drop = drop.ok_or_else(unreachable_end)?;
         let start = place(step, frame, at, token).await?;
         return Ok((start, place(step, frame, drop, token).await?));
     }
