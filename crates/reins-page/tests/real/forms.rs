@@ -1,5 +1,7 @@
 //! Records: what a click or Enter would start, and what must stay the same (the seal).
 
+#![allow(clippy::unwrap_used, reason = "a failed step must stop the test")]
+
 use crate::world::World;
 use reins_core::FormMethod;
 

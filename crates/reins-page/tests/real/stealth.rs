@@ -1,5 +1,7 @@
 //! Hostile pages: they can neither see the script nor bend what it reads.
 
+#![allow(clippy::unwrap_used, reason = "a failed step must stop the test")]
+
 use crate::world::World;
 use serde_json::Value;
 

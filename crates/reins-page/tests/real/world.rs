@@ -1,5 +1,7 @@
 //! One browser with one page, driven by bare protocol calls; the script is the product's own.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
+
 use reins_cdp::testing::{Chromium, chrome};
 use reins_cdp::{Connection, Session};
 use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, TabId, TargetRecord};
