@@ -25,9 +25,33 @@ import {
   nextSiblingOf,
   nodeTypeOf,
   number,
-  rectOf,
   rootIn,
 } from "./nodes";
+
+import {
+  clipOf,
+  cuts,
+  displayOf,
+  firstBelow,
+  isTransparent,
+  kindOf,
+  overlaps,
+  siblings,
+  textEnds,
+  type Clip,
+} from "./styles";
+import {
+  DRAWN,
+  HOSTS,
+  KIND_SAMPLES,
+  LEAVES,
+  LIVE,
+  NAMED,
+  PLAIN,
+  REPLACED,
+  SKIPPED,
+  SPACES,
+} from "./tags";
 
 /** Deeper trees than this are not followed; the parser itself stops at 512. */
 const MAX_DEPTH = 600;
@@ -43,55 +67,6 @@ const OPTIONS = 60;
 const SCAN = 64;
 /** Boxes looked at beyond the last one on screen before a search gives up. */
 const PATIENCE = 4;
-
-/** Nothing of these is ever rendered as content. */
-const SKIPPED = new Set([
-  "script", "style", "template", "head", "meta", "link", "base", "param", "source", "track", "col",
-  "colgroup", "datalist", "noscript", "noembed", "noframes", "rp",
-]);
-/** Elements whose children are no content, or not content that is shown. */
-const LEAVES = new Set([
-  "input", "img", "br", "hr", "wbr", "iframe", "frame", "embed", "video", "audio", "canvas",
-  "textarea", "progress", "meter", "area",
-]);
-/** Inline by style, but a box of their own. */
-const REPLACED = new Set(["img", "svg", "input", "video", "audio", "canvas", "iframe", "embed",
-  "object", "select", "textarea", "button", "meter", "progress"]);
-/** Parts of a drawing that can hold text or links. */
-const DRAWN = new Set(["svg", "g", "a", "text", "tspan", "textPath", "title", "desc", "switch",
-  "foreignObject", "symbol", "use", "image"]);
-/** Elements without a number of their own unless something about them matters. */
-const PLAIN = new Set([
-  "div", "span", "p", "b", "i", "em", "strong", "u", "s", "small", "big", "code", "pre", "kbd",
-  "samp", "var", "sub", "sup", "td", "tr", "tbody", "thead", "tfoot", "li", "ul", "ol", "dl", "dt",
-  "dd", "br", "wbr", "hr", "html", "body", "font", "center", "mark", "time", "abbr", "cite", "q",
-  "blockquote", "section", "article", "slot", "svg", "g", "tspan", "text", "figure", "tt", "nobr",
-]);
-/** Elements (and all inside) whose generated text can be part of a name. */
-const NAMED = new Set([
-  "a", "button", "label", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "legend", "option",
-  "figcaption", "caption", "th",
-]);
-
-/** Elements with facts that are no attributes. */
-const LIVE = new Set(["input", "textarea", "select", "option", "button", "progress", "meter", "output"]);
-/** White space that collapsing would change. */
-const SPACES = /[\t\n\r\f]|  /;
-/** So many elements of one kind without generated text speak for the rest. */
-const KIND_SAMPLES = 8;
-
-/** Possible hosts of shadow roots (DOM, "attach a shadow root"), custom elements apart. */
-const HOSTS = new Set([
-  "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6",
-  "header", "main", "nav", "p", "section", "span",
-]);
-
-interface Clip {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
-}
 
 /** A box that content sits in. It is measured once something in it needs to know, not before. */
 interface Block {
@@ -128,31 +103,6 @@ export interface Limits {
   /** Room for what is on screen after that. */
   screenRoom: number;
   full: boolean;
-}
-
-function overlaps(a: Clip, b: Clip): boolean {
-  return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
-}
-
-function clipOf(el: Element): Clip {
-  const { x, y, width, height } = rectOf(el);
-  return { left: x, top: y, right: x + width, bottom: y + height };
-}
-
-function displayOf(display: string): Display {
-  switch (display) {
-    case "block": return Display.Block;
-    case "inline": case "ruby": case "ruby-text": return Display.Inline;
-    case "contents": return Display.Contents;
-    case "table": return Display.Table;
-    case "table-row": return Display.TableRow;
-    case "table-cell": return Display.TableCell;
-    case "table-row-group": case "table-header-group": case "table-footer-group":
-      return Display.TableRows;
-    case "list-item": return Display.ListItem;
-    case "table-caption": return Display.TableCaption;
-  }
-  return display.startsWith("inline") ? Display.InlineBlock : Display.Block;
 }
 
 export class Walk implements Context {
@@ -662,50 +612,4 @@ function transformed(text: string, how: string): string {
     case "capitalize": return text.replace(/(^|[^\p{L}\p{N}'’])\p{L}/gu, (first) => first.toUpperCase());
   }
   return text;
-}
-
-/** The right end of a text, in pixels from the left edge of the page. */
-function textEnds(node: Text): number {
-  const range = document.createRange();
-  range.selectNodeContents(node);
-  return range.getBoundingClientRect().right + scrollX;
-}
-
-function kindOf(el: Element, tag: string): string {
-  return tag + " " + (attributeOf(el, "class") ?? "");
-}
-
-/** 0 when content may stick out of the box, else whether it is cut off or scrolls. */
-function cuts(style: CSSStyleDeclaration): number {
-  const { overflow } = style;
-  if (overflow === "visible") return 0;
-  return overflow.includes("auto") || overflow.includes("scroll") ? Flag.Scrolls : Flag.Clips;
-}
-
-function siblings(from: Node | null): Node[] {
-  const list: Node[] = [];
-  for (let node = from; node; node = nextSiblingOf(node)) list.push(node);
-  return list;
-}
-
-function isTransparent(color: string): boolean {
-  return (color.startsWith("rgba") && color.endsWith(", 0)")) || color.endsWith("/ 0)");
-}
-
-/**
- * The first child whose box ends below `top`, by halving. Boxes of siblings in normal flow go
- * downwards; where they do not, the search may miss, and what it misses is counted as left out.
- */
-function firstBelow(list: Element[], top: number): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    let probe = middle;
-    let box = rectOf(list[probe]);
-    while (box.height === 0 && probe + 1 < high) box = rectOf(list[++probe]);
-    if (box.height === 0 || box.bottom > top) high = middle;
-    else low = probe + 1;
-  }
-  return low;
 }
