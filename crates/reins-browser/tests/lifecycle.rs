@@ -179,6 +179,7 @@ fn nothing_left(base: &Path, group: Option<u32>, fault: Fault, but_profiles: boo
             start.elapsed() < PATIENCE,
             "after {fault:?}: {running:#?}, {grouped} in the group, profiles {left:?}"
         );
+        // The end of a process that is not our child has no event; look again.
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -196,6 +197,7 @@ fn cycle(fault: Fault, round: u64) {
         }
         Fault::KillOwnerWhileStarting => {
             let owner = Owner::start(base, None);
+            // The moment of the fault is what this cycle varies.
             std::thread::sleep(moment);
             owner.signal(Signal::SIGKILL);
             owner.finish().wait().unwrap();
@@ -253,6 +255,7 @@ fn cycle(fault: Fault, round: u64) {
         let start = Instant::now();
         while profiles(base).len() > 1 {
             assert!(start.elapsed() < PATIENCE, "the leftover was not swept");
+            // The sweep runs in another process; look again.
             std::thread::sleep(Duration::from_millis(20));
         }
         next.say("close");
