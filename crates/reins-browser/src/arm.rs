@@ -59,11 +59,12 @@ fn watch_frames(session: &Session) {
         run_immediately: true,
     };
     drop(session.post(PageEnable {}, ARMING));
-    // Before the script, so that its first word is heard.
+    // The order matters. Worlds that are made before script is enabled get no binding, and a window
+    // that a page opened on its own site keeps its first world for the document it goes to.
+    drop(session.post(RuntimeEnable {}, ARMING));
     let binding = AddBinding { name: BINDING, execution_context_name: reins_page::WORLD };
     drop(session.post(binding, ARMING));
     drop(session.post(script, ARMING));
-    drop(session.post(RuntimeEnable {}, ARMING));
     drop(session.post(NO_BODIES, ARMING));
     // Needed by the count that finds closed shadow roots.
     drop(session.post(DomEnable {}, ARMING));

@@ -50,6 +50,25 @@ function spotOf(el: Element, disabledToo: boolean): (Point & { label: boolean })
   return { x: found.at.x, y: found.at.y, label: !holds(el, found.at.hit) };
 }
 
+let painted = false;
+
+/** A document that has painted nothing after this many frames has nothing to paint. */
+const UNPAINTED_FRAMES = 6;
+
+/** Chromium swallows input for a document until its first frame is on screen. */
+async function untilPainted(): Promise<void> {
+  for (let frames = 0; frames < UNPAINTED_FRAMES && !painted; frames += 1) {
+    painted = performance.getEntriesByType("paint").length > 0;
+    if (!painted) await frame();
+  }
+  painted = true;
+}
+
+/** Aims as soon as the document takes input, which nearly always is at once. */
+function aimReady(what: Aim): Aimed | No | Promise<Aimed | No> {
+  return painted ? aim(what) : untilPainted().then(() => aim(what));
+}
+
 /** Finds a point where the element is hit, scrolling it into view, and announces the gesture. */
 function aim(what: Aim): Aimed | No {
   const el = target(what);
@@ -412,7 +431,7 @@ function frameOf(n: number): { x: number; y: number; width: number; height: numb
 
 /** What acting adds to the page script. */
 export const acting = {
-  aim,
+  aim: aimReady,
   aimAhead,
   aimFrame,
   rim,

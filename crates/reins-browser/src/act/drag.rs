@@ -80,7 +80,7 @@ fn unreachable_end() -> Outcome {
 async fn announce_end(step: &Step<'_>, to: &TargetRecord, end: &Aim<'_>) -> Result<(), Outcome> {
     let world = step.world_of(&to.node).map_err(super::refusals::not_asked)?;
     let aimed: super::pointer::Aimed =
-        step.ask(&world, "aim", end, false).await.map_err(super::refusals::not_asked)?;
+        step.ask(&world, "aim", end, true).await.map_err(super::refusals::not_asked)?;
     match aimed {
         super::pointer::Aimed::No(no) => Err(no.outcome()),
         super::pointer::Aimed::At { .. } => Ok(()),

@@ -91,7 +91,7 @@ pub(crate) async fn aim(
     let world = step.world_of(&target.node).map_err(not_asked)?;
     let function = if moving { "aimAhead" } else { "aim" };
     let (aimed, ()) = join(
-        step.ask(&world, function, aim, moving),
+        step.ask(&world, function, aim, true),
         hush(step, &target.node.frame, aim.token, "pointer"),
     )
     .await;

@@ -189,3 +189,36 @@ pub(crate) fn cancelled(stop: Stop) -> Outcome {
     };
     refused(code, format!("{what}{so_far}"), LOOK)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reins_cdp::{CloseReason, Lost, NotSent, NotSentCause};
+
+    const METHOD: &str = "Input.dispatchMouseEvent";
+
+    /// what was not written is refused; what was written and not answered is unknown.
+    #[test]
+    fn a053_not_sent_is_refused_and_a055_lost_is_unknown() {
+        for cause in [
+            NotSentCause::Deadline,
+            NotSentCause::SessionGone,
+            NotSentCause::Withdrawn,
+            NotSentCause::QueueFull,
+            NotSentCause::Closed(CloseReason::Ended),
+        ] {
+            let error = NotSent { method: METHOD, cause }.into();
+            assert!(matches!(lost(&error), Outcome::Refused(r) if r.code == "not_sent"));
+        }
+        for (cause, expected) in [
+            (LostCause::Deadline, UnknownCause::Deadline),
+            (LostCause::Crashed, UnknownCause::RendererCrashed),
+            (LostCause::Withdrawn, UnknownCause::Stopped),
+            (LostCause::SessionGone, UnknownCause::ConnectionLost),
+            (LostCause::Closed(CloseReason::Ended), UnknownCause::ConnectionLost),
+        ] {
+            let error = Lost { method: METHOD, cause }.into();
+            assert!(matches!(lost(&error), Outcome::Unknown(u) if u.cause == expected));
+        }
+    }
+}

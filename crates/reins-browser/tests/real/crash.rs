@@ -13,9 +13,8 @@ async fn crash(world: &World) {
     drop(session.send::<serde_json::Value>("Page.crash", (), LONG));
     let seen = async {
         loop {
-            match events.next().await.unwrap() {
-                BrowserEvent::TabCrashed { tab } => return tab,
-                _ => {}
+            if let BrowserEvent::TabCrashed { tab } = events.next().await.unwrap() {
+                return tab;
             }
         }
     };
