@@ -12,12 +12,14 @@ use crate::error::BrowserError;
 use crate::find::{OLDEST_MAJOR, major};
 use crate::page_call::wire_error;
 use crate::profile::{Profile, TemporaryProfile, holder, sweep};
-use crate::protocol::target::{GetVersion, Version};
+use crate::protocol::target::{
+    GetVersion, GetWindowForTarget, SetContentsSize, Version, WindowForTarget,
+};
 use crate::start_error::StartError;
 use crate::tab_info::OpenedBy;
 use process::{Process, Started};
-use reins_cdp::Connection;
-use reins_core::BrowserId;
+use reins_cdp::{CallError, Connection};
+use reins_core::{BrowserId, TabId};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -40,7 +42,7 @@ pub struct LaunchOptions {
     pub profile: Profile,
     /// Without Chromium's own sandbox. Only ever because someone asked for it.
     pub no_sandbox: bool,
-    /// Width and height of the window in CSS pixels.
+    /// Width and height in CSS pixels: of the window, or of the page where there is no window.
     pub window: (u32, u32),
     /// More arguments for the browser.
     pub extra_args: Vec<OsString>,
@@ -153,8 +155,32 @@ async fn take_over(
         Box::new(process.clone()),
     )
     .await?;
-    browser.first_tab(options.deadline).await?;
+    let tab = browser.first_tab(options.deadline).await?;
+    if options.headless {
+        size_contents(connection, &tab.id, options).await?;
+    }
     Ok(browser)
+}
+
+/// Without a window on a screen the size that was asked for is meant for the page, but Chromium
+/// takes the room of its invisible toolbar from it. Tabs that are opened later follow.
+async fn size_contents(
+    connection: &Connection,
+    tab: &TabId,
+    options: &LaunchOptions,
+) -> Result<(), BrowserError> {
+    let root = connection.root();
+    let window = GetWindowForTarget { target_id: Some(tab.as_str()) };
+    let window = root.run(window, options.deadline).await;
+    let WindowForTarget { window_id } =
+        window.map_err(|error| wire_error("Browser.getWindowForTarget", error))?;
+    let (width, height) = options.window;
+    let size = SetContentsSize { window_id, width: Some(width), height: Some(height) };
+    match root.run(size, options.deadline).await {
+        // An older browser that does not know it shows its pages a little lower.
+        Ok(_) | Err(CallError::Answered { .. }) => Ok(()),
+        Err(error) => Err(wire_error("Browser.setContentsSize", error)),
+    }
 }
 
 /// An id that no other run of a browser has.

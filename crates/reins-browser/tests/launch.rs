@@ -194,3 +194,24 @@ async fn pages_are_not_fetched_ahead() {
         browser.close().await;
     }
 }
+
+/// A page sees the size that was asked for, a screen that holds it, and a mouse.
+#[tokio::test]
+async fn a_page_without_a_window_looks_as_on_a_desktop() {
+    let tell = "<script>const m=q=>matchMedia(q).matches;
+        hit([innerWidth,innerHeight,screen.width>=innerWidth,m('(hover:hover)'),m('(pointer:fine)'),
+        document.visibilityState,!!document.createElement('canvas').getContext('webgl')].join('_'))
+        </script>";
+    let site = Site::start([("/", Page::html(tell))]).await.unwrap();
+    let browser =
+        Browser::launch(LaunchOptions { window: (1000, 700), ..options() }).await.unwrap();
+    let first = browser.first_tab(LONG).await.unwrap();
+    let second = browser.blank_tab().await.unwrap();
+    for tab in [first, browser.tab_info(&second).unwrap()] {
+        support::open(&browser, &tab, &site.url("/")).await;
+    }
+    let hit = "1000_700_true_true_true_visible_true";
+    assert!(site.wait_hit(hit, LONG).await, "{:?}", site.seen());
+    assert_eq!(site.hits(hit), 2, "{:?}", site.seen());
+    browser.close().await;
+}
