@@ -1,0 +1,166 @@
+"""Runs the two judgements and words their results."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import episodes
+import policies_basic  # noqa: F401  (registers its policies)
+import policies_forms  # noqa: F401
+import policies_mail  # noqa: F401
+import policies_pointer  # noqa: F401
+from browser import Browser, Missing
+from mcp_client import Client, ToolError
+from registry import POLICIES
+
+ENOUGH_TASKS = 100      # of 130, for scripted policies
+ENOUGH_SOLVED = 11      # of 16, for the local model, on average over the seeds
+LOAD_SECONDS = 20
+EPISODE_SECONDS = 900   # a busy small machine needs minutes for a task of many steps
+STEPS = 15              # the longest of the 16 tasks takes a person 8
+
+
+def sandbox_flag():
+    return ["--no-sandbox"] if os.geteuid() == 0 else []
+
+
+class Part:
+    """One judgement: a title, whether it is enough, and rows."""
+
+    def __init__(self, title, enough, lines):
+        self.title, self.enough, self.lines = title, enough, lines
+
+
+def serve(reins, origin, log):
+    return Client([reins, "mcp", "--headless", "--app", origin] + sandbox_flag(), log)
+
+
+def policies(reins, html, tasks, seeds, verbose):
+    """Each task with each seed by its policy; a task counts if all seeds are solved."""
+    pages, solved, missing = episodes.Episodes(html), [], []
+    with tempfile.TemporaryFile() as log:
+        client = serve(reins, pages.origin, log)
+        for task in tasks:
+            reasons = []
+            for seed in seeds:
+                episode, address = pages.open(task, seed)
+                why = one_policy(client, episode, address, html)
+                if not episode.solved:
+                    reasons.append(why or "the page's own judge says no (reward %s)" % episode.reward)
+                    if verbose:
+                        print(page_text(client))
+            say("%s %s%s" % ("solved " if not reasons else "missing", task, ": " + reasons[0] if reasons else ""))
+            (missing if reasons else solved).append((task, reasons))
+        client.close()
+    total = "%d of %d tasks are solved by scripted policies (seeds %s)" % (len(solved), len(tasks), ", ".join(map(str, seeds)))
+    say(total)
+    lines = ["| not solved | why |", "|---|---|"] + ["| %s | %s |" % (task, reasons[0].replace("|", "/")) for task, reasons in missing]
+    return Part(total, len(solved) >= min(ENOUGH_TASKS, len(tasks)), lines)
+
+
+def one_policy(client, episode, address, html):
+    if episode.task not in POLICIES:
+        return "needs an ability that is not there yet"
+    try:
+        client.call("navigate", url=address)
+        if not episode.started.wait(LOAD_SECONDS):
+            return "the page did not start"
+        POLICIES[episode.task](Browser(client, episode, html))
+        episode.ended.wait(2)
+        return None
+    except (Missing, ToolError) as error:
+        episode.ended.wait(1)
+        return str(error).split("\n")[0][:200]
+    except (LookupError, TypeError, ValueError, StopIteration) as error:
+        return "the policy does not understand the page (%s)" % type(error).__name__
+
+
+def page_text(client):
+    try:
+        return client.call("snapshot", full=True)[0]
+    except ToolError as error:
+        return str(error)
+
+
+def goal_of(reins, pages, task, seed):
+    """The task's words, as its page says them: it is opened once through the tools."""
+    with tempfile.TemporaryFile() as log:
+        client = serve(reins, pages.origin, log)
+        episode, address = pages.open(task, seed)
+        client.call("navigate", url=address)
+        episode.started.wait(LOAD_SECONDS)
+        client.close()
+    return episode.goal
+
+
+def model(reins, html, tasks, seeds, base_url, verbose):
+    """`reins run` with the words of the task and the page's address, and nothing else."""
+    pages, rows, solved = episodes.Episodes(html), [], 0
+    totals = {"input": 0, "cached": 0, "output": 0}
+    for task in tasks:
+        marks = []
+        for seed in seeds:
+            goal = goal_of(reins, pages, task, seed)
+            episode, address = pages.open(task, seed)
+            begun = time.time()
+            lines = run_agent(reins, pages.origin, goal, address, base_url, episode)
+            marks.append("yes" if episode.solved else "no")
+            solved += episode.solved
+            usage = next((line for line in reversed(lines) if line.get("event") == "usage"), {})
+            for key in totals:
+                totals[key] += usage.get(key, 0)
+            say("%-3s %s seed %d, %d s%s" % (marks[-1], task, seed, time.time() - begun, "" if episode.solved else ": " + goal))
+            if verbose:
+                for line in lines:
+                    print("    " + json.dumps(line, ensure_ascii=False)[:600])
+        rows.append("| %s | %s |" % (task, " | ".join(marks)))
+    mean = solved / len(seeds)
+    total = "%.1f of %d tasks are solved by the local model, on average over seeds %s" % (mean, len(tasks), ", ".join(map(str, seeds)))
+    say(total)
+    tokens = "%(input)d tokens read (%(cached)d of them cached), %(output)d written" % totals
+    say(tokens)
+    head = ["| task | %s |" % " | ".join("seed %d" % seed for seed in seeds), "|---" * (len(seeds) + 1) + "|"]
+    return Part(total, mean >= min(ENOUGH_SOLVED, len(tasks)), head + rows + ["", tokens + "."])
+
+
+def run_agent(reins, origin, goal, address, base_url, episode):
+    """Runs until the page's judge has spoken or the agent ends by itself. -> its events"""
+    command = [reins, "run", goal, "--url", address, "--app", origin, "--headless", "--json", "--steps", str(STEPS),
+               "--base-url", base_url] + sandbox_flag()
+    environment = dict(os.environ)
+    for name in list(environment):
+        if name.endswith(("_API_KEY", "_BASE_URL")):
+            del environment[name]
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, stdout=out, stderr=log, stdin=subprocess.DEVNULL, env=environment)
+        end = time.time() + EPISODE_SECONDS
+        while process.poll() is None and time.time() < end and not episode.ended.wait(0.2):
+            pass
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        episode.ended.wait(0.5)
+        out.seek(0)
+        return [json.loads(line) for line in out if line.startswith("{")]
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def report(parts):
+    lines = ["# MiniWoB++", "", "Written by `make eval`. How it is judged: [README](README.md).", ""]
+    for part in parts:
+        lines += ["## " + part.title, ""] + part.lines + [""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit("This is a part of ./run.")
