@@ -78,9 +78,9 @@ impl Guardian {
     /// Everything is gone: lets the guardian go. Blocks until it has, which is at once.
     pub(crate) fn release(mut self) -> io::Result<()> {
         if let Some(mut pipe) = self.pipe.take() {
-            // A newline for the group, if it was never told, and one for the end.
-            writeln!(pipe)?;
-            writeln!(pipe)?;
+            // A line for the group, if it was never told, and one for the end. In one write: it
+            // may be gone after the first.
+            pipe.write_all(b"\n\n")?;
         }
         self.shell.wait().map(drop)
     }

@@ -208,7 +208,8 @@ async fn a_page_without_a_window_looks_as_on_a_desktop() {
     let first = browser.first_tab(LONG).await.unwrap();
     let second = browser.blank_tab().await.unwrap();
     for tab in [first, browser.tab_info(&second).unwrap()] {
-        support::open(&browser, &tab, &site.url("/")).await;
+        let acted = support::open(&browser, &tab, &site.url("/")).await;
+        assert_eq!(acted.outcome, Outcome::Completed);
     }
     let hit = "1000_700_true_true_true_visible_true";
     assert!(site.wait_hit(hit, LONG).await, "{:?}", site.seen());

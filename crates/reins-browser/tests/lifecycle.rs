@@ -11,6 +11,7 @@
     reason = "a failed step must stop the test, and the owner process talks on stdout"
 )]
 
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use reins_browser::{Browser, LaunchOptions};
@@ -115,9 +116,13 @@ impl Owner {
     }
 }
 
-fn send(pid: u32, signal: Signal) {
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(number.try_into().unwrap())
+}
+
+fn send(to: u32, signal: Signal) {
     // It may have ended by itself.
-    let _ = kill(Pid::from_raw(pid.try_into().unwrap()), signal);
+    let _ = kill(pid(to), signal);
 }
 
 #[derive(Debug)]
@@ -138,16 +143,29 @@ fn processes(base: &Path) -> Vec<Process> {
     all.into_iter().filter(|p| groups.contains(&p.group)).collect()
 }
 
+/// A process that runs. The dead whom their parent has not asked after yet count for nothing.
 fn process(dir: &Path) -> Option<Process> {
     let pid = dir.file_name()?.to_str()?.parse().ok()?;
-    let line =
-        String::from_utf8_lossy(&std::fs::read(dir.join("cmdline")).ok()?).replace('\0', " ");
+    let line = std::fs::read(dir.join("cmdline")).ok()?;
+    let line = String::from_utf8_lossy(&line).replace('\0', " ");
+    let [state, _, group] = stat(dir)?;
+    (state != "Z").then_some(Process { pid, group: group.parse().ok()?, line })
+}
+
+/// State, parent and group. They come after the name, which may hold anything.
+fn stat(dir: &Path) -> Option<[String; 3]> {
     let stat = std::fs::read_to_string(dir.join("stat")).ok()?;
-    // After the name, which may hold anything: state, parent, group.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    let group = fields.nth(1)?.parse().ok()?;
-    (state != "Z").then_some(Process { pid, group, line })
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
+    Some([fields.next()?, fields.next()?, fields.next()?])
+}
+
+/// Dead children that a parent has not asked after.
+fn zombies(of: u32) -> usize {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| stat(&entry.ok()?.path()))
+        .filter(|[state, parent, _]| state == "Z" && *parent == of.to_string())
+        .count()
 }
 
 fn members(group: u32) -> usize {
@@ -242,7 +260,9 @@ fn cycle(fault: Fault, round: u64) {
             }
             if matches!(fault, Fault::Close | Fault::KillBrowser | Fault::StopBrowserThenClose) {
                 // Not soon, but when `close` returns.
-                assert_eq!((members(browser), profiles(base)), (0, vec![]), "{fault:?}");
+                assert_eq!(profiles(base), Vec::<String>::new(), "{fault:?}");
+                assert_eq!(kill(pid(browser), None), Err(Errno::ESRCH), "{fault:?}");
+                assert_eq!(zombies(owner.child.id()), 0, "{fault:?}");
             }
             owner.finish().wait().unwrap();
         }

@@ -5,7 +5,7 @@ use crate::event::Usage;
 use crate::provider::Endpoint;
 use std::fmt;
 
-/// When the table was last compared with the providers' price pages.
+/// When the table was made, from a public list of model prices (litellm 1.110.2), not from the providers' own pages.
 pub const PRICES_AS_OF: &str = "2026-11";
 
 /// Dollars for a million tokens, times a million: `(provider, model, input, cached, written,
@@ -161,7 +161,7 @@ mod tests {
             .filter(|provider| cost(&endpoint(provider.id), provider.model, &usage).is_none())
             .map(|provider| provider.id)
             .collect();
-        // The first has no fixed price by nature; the others publish none that was compared.
+        // The first has no fixed price by nature; the others are in no list that was read.
         assert_eq!(unpriced, ["openrouter", "together", "fireworks"]);
     }
 }
