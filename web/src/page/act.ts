@@ -50,7 +50,8 @@ function spotOf(el: Element, disabledToo: boolean): (Point & { label: boolean })
   return { x: found.at.x, y: found.at.y, label: !holds(el, found.at.hit) };
 }
 
-let painted = false;
+// Frames inside that are out of sight paint nothing and have slow timers; the tab itself always paints.
+let painted = window.top !== window;
 
 /** A document that has painted nothing after this many frames has nothing to paint. */
 const UNPAINTED_FRAMES = 6;
@@ -203,14 +204,15 @@ async function aimFrame(what: FrameAim): Promise<(Point & { straight: boolean })
       if (!isRendered(el, { visibilityProperty: true })) return { no: "not_visible" };
       return inside && hit ? { no: "covered", by: number(hit) } : { no: "not_visible" };
     }
-    // A scroll asked for in the child arrives here a little later when the child is another process.
-    if (tries > 0) await frame();
-    if (tries > 1) bring(el, at);
+    // A scroll asked for in the child arrives here a little later when the child is another process;
+    // if it does not, we scroll ourselves. A frame out of sight waits long for each of its frames.
+    if (tries === 1) bring(el, at);
+    else await frame();
   }
 }
 
-/** Frames waited for a child's own scrolling, then scrolled by ourselves. */
-const FRAME_TRIES = 4;
+/** Looked at once, after a frame, after our own scrolling, and after one more frame. */
+const FRAME_TRIES = 3;
 
 /** Scrolls everything around `el` so that the point comes to the middle of each scroller. */
 function bring(el: Element, at: Point): void {
