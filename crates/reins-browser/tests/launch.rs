@@ -191,6 +191,7 @@ async fn pages_are_not_fetched_ahead() {
         }
         let paths: Vec<_> = site.seen().into_iter().map(|seen| seen.path).collect();
         assert!(!paths.iter().any(|p| p == "/rendered" || p == "/fetched"), "{paths:?}");
+        assert!(site.requests("/next") > 0, "{paths:?}");
         browser.close().await;
     }
 }

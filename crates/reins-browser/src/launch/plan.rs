@@ -20,9 +20,6 @@ const ALWAYS: &[&str] = &[
     "--disable-domain-reliability",
     "--disable-sync",
     "--disable-breakpad",
-    // Its crash handlers are two more processes, and keep their files among those of the person's
-    // own browser, whatever the profile.
-    "--disable-crashpad-for-testing",
     "--no-pings",
     // What proxies and interception see is all there is.
     "--disable-quic",

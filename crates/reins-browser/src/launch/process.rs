@@ -102,6 +102,8 @@ pub(crate) fn start(
     for (name, _) in std::env::vars_os().filter(|(name, _)| super::plan::stays_here(name)) {
         command.env_remove(name);
     }
+    // Otherwise its crash handler keeps its files among those of the person's own browser.
+    command.env("BREAKPAD_DUMP_LOCATION", dir.join("Crash Reports"));
     let unusable = |source| StartError::ProfileUnusable { dir: dir.to_owned(), source };
     if let Some(files) = temporary_files(dir).map_err(unusable)? {
         command.env("TMPDIR", files);
