@@ -1,5 +1,6 @@
 //! Prints how long a browser takes from the call that starts it to a tab that can be used, and how
-//! long it takes to close, in milliseconds. Arguments: how often, and `sandbox` to keep Chromium's.
+//! long it takes to close, in milliseconds. Arguments: how often, then `sandbox` to keep Chromium's own,
+//! `window` to show one.
 
 #![allow(clippy::print_stdout, reason = "this is what it is for")]
 
@@ -10,9 +11,14 @@ use std::time::{Duration, Instant};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let times: usize = args.next().map_or(Ok(1), |n| n.parse())?;
-    let no_sandbox = args.next().is_none_or(|word| word != "sandbox");
+    let words: Vec<String> = args.collect();
+    let said = |word: &str| words.iter().any(|w| w == word);
     for _ in 0..times {
-        let options = LaunchOptions { headless: true, no_sandbox, ..LaunchOptions::default() };
+        let options = LaunchOptions {
+            headless: !said("window"),
+            no_sandbox: !said("sandbox"),
+            ..LaunchOptions::default()
+        };
         let began = Instant::now();
         let browser = Browser::launch(options).await?;
         browser.first_tab(Duration::from_secs(10)).await?;
