@@ -2,12 +2,14 @@
 //!
 //! One lock, held for map operations only and never across an await.
 
+mod state;
+
 use crate::error::{CloseReason, LostCause, NotSentCause};
 use crate::events::{Body, End, Queue};
 use crate::message::{Message, id_of_head};
 use crate::names::{AttachedToTarget, DetachedFromTarget, InspectorTargetCrashed, TargetCrashed};
 use bytes::Bytes;
-use std::collections::{HashMap, VecDeque};
+use state::{State, Subscription, Waiting};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
@@ -15,9 +17,6 @@ use tokio::time::Instant;
 /// One write to the browser carries at most this much, unless a single command is larger. It is
 /// the default capacity of a pipe; what lies behind it can still be withdrawn.
 const BATCH_BYTES: usize = 64 * 1024;
-
-/// Commands waiting to be written, in bytes. A browser that does not read must not fill our memory.
-const OUT_QUEUE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The key of a session. `None` is the browser itself.
 pub(crate) type SessionKey = Option<Arc<str>>;
@@ -33,51 +32,12 @@ pub(crate) enum Fail {
 
 pub(crate) type Answer = Result<(Bytes, u64), Fail>;
 
-struct Waiting {
-    session: SessionKey,
-    written: bool,
-    answer: oneshot::Sender<Answer>,
-}
-
-impl Waiting {
-    fn fail(self, not_sent: NotSentCause, lost: LostCause) {
-        let fail = if self.written { Fail::Lost(lost) } else { Fail::NotSent(not_sent) };
-        let _ = self.answer.send(Err(fail));
-    }
-}
-
 /// A command that waits to be written.
 pub(crate) struct Outgoing {
     pub(crate) id: u64,
     pub(crate) session: SessionKey,
     pub(crate) deadline: Instant,
     pub(crate) text: String,
-}
-
-struct Subscription {
-    queue: Arc<Queue>,
-    /// Whether the queue ends with the session.
-    own: bool,
-    /// Whether sessions attached below are taken into the queue as they appear.
-    tree: bool,
-}
-
-#[derive(Default)]
-struct Attached {
-    parent: SessionKey,
-    target: Box<str>,
-}
-
-#[derive(Default)]
-struct State {
-    closed: Option<CloseReason>,
-    waiting: HashMap<u64, Waiting>,
-    out: VecDeque<Outgoing>,
-    out_bytes: usize,
-    sessions: HashMap<Arc<str>, Attached>,
-    subscriptions: HashMap<SessionKey, Vec<Subscription>>,
-    next_id: u64,
-    seq: u64,
 }
 
 /// Routes answers and events. Transports feed it, sessions use it.
@@ -344,124 +304,5 @@ fn refused(code: i64, message: String) -> Fail {
         Fail::NotSent(NotSentCause::SessionGone)
     } else {
         Fail::Answered { code, message }
-    }
-}
-
-impl State {
-    fn admit(&self, session: &SessionKey) -> Result<(), NotSentCause> {
-        if let Some(reason) = &self.closed {
-            return Err(NotSentCause::Closed(reason.clone()));
-        }
-        if !self.is_attached(session) {
-            return Err(NotSentCause::SessionGone);
-        }
-        if self.out_bytes > OUT_QUEUE_BYTES {
-            return Err(NotSentCause::QueueFull);
-        }
-        Ok(())
-    }
-
-    fn is_attached(&self, key: &SessionKey) -> bool {
-        key.as_ref().is_none_or(|id| self.sessions.contains_key(id))
-    }
-
-    fn remove_queued(&mut self, gone: impl Fn(&Outgoing) -> bool) {
-        let bytes = &mut self.out_bytes;
-        self.out.retain(|o| {
-            let keep = !gone(o);
-            if !keep {
-                *bytes -= o.text.len();
-            }
-            keep
-        });
-    }
-
-    fn subscribe(&mut self, key: SessionKey, subscription: Subscription) {
-        let list = self.subscriptions.entry(key).or_default();
-        if !list.iter().any(|s| Arc::ptr_eq(&s.queue, &subscription.queue)) {
-            list.push(subscription);
-        }
-    }
-
-    fn deliver(&mut self, body: &Arc<Body>) {
-        let Some(list) = self.subscriptions.get_mut(&body.session) else { return };
-        list.retain(|s| !s.queue.wants(&body.method) || s.queue.push(body));
-    }
-
-    fn attached(&mut self, parent: &SessionKey, params: &Bytes) {
-        let Ok(params) = serde_json::from_slice::<AttachedToTarget>(params) else { return };
-        let id: Arc<str> = params.session_id.into();
-        let target = params.target_info.map(|t| t.target_id).unwrap_or_default();
-        self.sessions.insert(id.clone(), Attached { parent: parent.clone(), target });
-        let trees: Vec<_> = self
-            .subscriptions
-            .get(parent)
-            .into_iter()
-            .flatten()
-            .filter(|s| s.tree)
-            .map(|s| Subscription { queue: s.queue.clone(), own: false, tree: true })
-            .collect();
-        for tree in trees {
-            self.subscribe(Some(id.clone()), tree);
-        }
-    }
-
-    /// A session is gone, and with it those attached through it.
-    fn detached(&mut self, params: &Bytes) {
-        let Ok(params) = serde_json::from_slice::<DetachedFromTarget>(params) else { return };
-        let mut gone: Vec<Arc<str>> = vec![params.session_id.into()];
-        while let Some(id) = gone.pop() {
-            let Some((id, _)) = self.sessions.remove_entry(&id) else { continue };
-            let key = Some(id);
-            gone.extend(
-                self.sessions.iter().filter(|(_, a)| a.parent == key).map(|(id, _)| id.clone()),
-            );
-            self.end_calls(&key, &NotSentCause::SessionGone, &LostCause::SessionGone);
-            self.remove_queued(|o| o.session == key);
-            for subscription in self.subscriptions.remove(&key).into_iter().flatten() {
-                if subscription.own {
-                    subscription.queue.finish(End::SessionGone);
-                }
-            }
-        }
-    }
-
-    /// The renderer is gone, the session is not: the tab can be navigated anew. What was written
-    /// will not be answered; what still waits to be written goes out.
-    fn crashed(&mut self, key: &SessionKey) {
-        let lost: Vec<u64> = self
-            .waiting
-            .iter()
-            .filter(|(_, w)| w.written && w.session == *key)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in lost {
-            if let Some(waiting) = self.waiting.remove(&id) {
-                waiting.fail(NotSentCause::SessionGone, LostCause::Crashed);
-            }
-        }
-    }
-
-    fn target_crashed(&mut self, params: &Bytes) {
-        let Ok(params) = serde_json::from_slice::<TargetCrashed>(params) else { return };
-        let keys: Vec<_> = self
-            .sessions
-            .iter()
-            .filter(|(_, a)| *a.target == *params.target_id)
-            .map(|(id, _)| Some(id.clone()))
-            .collect();
-        for key in keys {
-            self.crashed(&key);
-        }
-    }
-
-    fn end_calls(&mut self, key: &SessionKey, not_sent: &NotSentCause, lost: &LostCause) {
-        let ended: Vec<u64> =
-            self.waiting.iter().filter(|(_, w)| w.session == *key).map(|(id, _)| *id).collect();
-        for id in ended {
-            if let Some(waiting) = self.waiting.remove(&id) {
-                waiting.fail(not_sent.clone(), lost.clone());
-            }
-        }
     }
 }
