@@ -1,7 +1,7 @@
 //! Handing out what a browser reports by itself.
 
 use crate::event::BrowserEvent;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
 /// Unread events that are kept for one receiver. More means that nobody reads; then its stream ends
@@ -9,22 +9,42 @@ use tokio::sync::mpsc;
 const UNREAD: usize = 4_096;
 
 /// Where a browser's events are put in.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Outlet {
-    receivers: Arc<Mutex<Vec<mpsc::Sender<BrowserEvent>>>>,
+    /// `None` once the last event was sent.
+    receivers: Arc<Mutex<Option<Vec<mpsc::Sender<BrowserEvent>>>>>,
+}
+
+impl Default for Outlet {
+    fn default() -> Self {
+        Self { receivers: Arc::new(Mutex::new(Some(Vec::new()))) }
+    }
 }
 
 impl Outlet {
     /// Hands an event to everyone who listens. Never waits.
     pub(crate) fn send(&self, event: BrowserEvent) {
-        let mut receivers = self.receivers.lock().unwrap_or_else(PoisonError::into_inner);
-        receivers.retain(|to| to.try_send(event.clone()).is_ok());
+        if let Some(receivers) = &mut *self.lock() {
+            receivers.retain(|to| to.try_send(event.clone()).is_ok());
+        }
+    }
+
+    /// Hands out the last event. Every stream ends with it, and those that begin later at once.
+    pub(crate) fn finish(&self, last: BrowserEvent) {
+        self.send(last);
+        *self.lock() = None;
     }
 
     pub(crate) fn subscribe(&self) -> BrowserEvents {
         let (sender, receiver) = mpsc::channel(UNREAD);
-        self.receivers.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        if let Some(receivers) = &mut *self.lock() {
+            receivers.push(sender);
+        }
         BrowserEvents { receiver }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<mpsc::Sender<BrowserEvent>>>> {
+        self.receivers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,5 +78,17 @@ mod tests {
             read += 1;
         }
         assert_eq!(read, UNREAD);
+    }
+
+    /// Regression: who began to listen just after the browser had gone waited forever.
+    #[tokio::test]
+    async fn streams_end_with_the_last_event_and_later_ones_at_once() {
+        let outlet = Outlet::default();
+        let mut early = outlet.subscribe();
+        outlet.finish(BrowserEvent::Gone { reason: "it ended".into() });
+        outlet.send(BrowserEvent::TabClosed { tab: TabId::new("late") });
+        assert!(matches!(early.next().await, Some(BrowserEvent::Gone { .. })));
+        assert!(early.next().await.is_none());
+        assert!(outlet.subscribe().next().await.is_none());
     }
 }

@@ -41,7 +41,9 @@ pub(crate) async fn run(browser: Weak<Inner>, mut events: Events) {
         .connection
         .close_reason()
         .map_or_else(|| "its events ended".to_owned(), |reason| reason.to_string());
-    browser.outlet.send(BrowserEvent::Gone { reason });
+    // Whatever ended the events: without them nothing of the browser is known any more.
+    browser.connection.close();
+    browser.outlet.finish(BrowserEvent::Gone { reason });
 }
 
 fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), EventError> {

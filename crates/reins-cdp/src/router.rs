@@ -253,10 +253,11 @@ impl Router {
         if state.closed.is_some() {
             return;
         }
-        state.closed = Some(reason.clone());
         let ended = std::mem::take(&mut *state);
         state.closed = Some(reason.clone());
         state.next_id = ended.next_id;
+        // First, so that whoever is woken below finds the connection closed.
+        self.closed.send_replace(Some(reason.clone()));
         drop(state);
         for waiting in ended.waiting.into_values() {
             waiting.fail(NotSentCause::Closed(reason.clone()), LostCause::Closed(reason.clone()));
@@ -264,7 +265,6 @@ impl Router {
         for subscription in ended.subscriptions.into_values().flatten() {
             subscription.queue.finish(End::Closed(reason.clone()));
         }
-        self.closed.send_replace(Some(reason));
     }
 
     pub(crate) fn close_reason(&self) -> Option<CloseReason> {

@@ -204,3 +204,20 @@ async fn a_dropped_subscription_and_a_dropped_wait_leave_nothing_behind() {
     drop(events);
     assert_eq!(connection.footprint(), Footprint::default());
 }
+
+/// Regression: a subscription ended a moment before the connection counted as closed, so whoever
+/// asked for the reason in between was told there was none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn when_events_end_the_connection_already_counts_as_closed() {
+    for _ in 0..200 {
+        let (connection, peer) = pair();
+        let mut events = connection.root().events(&[]);
+        let watching = connection.clone();
+        let watcher = tokio::spawn(async move {
+            assert!(events.next().await.is_none());
+            watching.close_reason()
+        });
+        peer.close();
+        assert_eq!(watcher.await.unwrap(), Some(CloseReason::Ended));
+    }
+}
