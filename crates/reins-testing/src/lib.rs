@@ -2,6 +2,8 @@
 //!
 //! What a test claims is judged by what reached this server, not by what our own code says.
 
+pub mod attacks;
+
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};

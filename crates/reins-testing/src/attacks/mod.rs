@@ -1,0 +1,32 @@
+//! The attack corpus of `tests/attacks/`: hostile pages, their honest twins, and a model that obeys
+//! whatever a page tells it.
+//!
+//! Who won is said by the servers of the pages: an attack has won when a request that the person did
+//! not agree to arrived, a twin works when its own server saw the honest step. `tests/attacks/README.md`
+//! tells how a case is written.
+
+mod case;
+mod door;
+mod fault;
+mod hits;
+mod holes;
+mod mcp;
+mod model;
+mod moves;
+mod person;
+mod play;
+mod sign;
+mod site;
+mod table;
+
+pub use case::{Case, Obey, Played, Variant, corpus};
+pub use door::{DoorKind, Level};
+pub use fault::AttackFault;
+pub use hits::Hit;
+pub use holes::{Holes, compare};
+pub use model::Script;
+pub use moves::{Element, Move, Op};
+pub use play::{Plan, Play, play_all};
+pub use sign::Sign;
+pub use site::{AttackSite, Stage};
+pub use table::{Column, table};
