@@ -134,6 +134,9 @@ impl<'a> Call<'a> {
             match state.refs.lookup(r) {
                 Some(element) if state.tabs.contains(&element.key.tab) => element.key.clone(),
                 Some(_) => return Err(stale(r, "its tab is closed").into()),
+                None if state.refs.was_given(r) => {
+                    return Err(stale(r, "the page has moved on since").into());
+                }
                 None => {
                     return Err(Refusal::new(
                         "unknown_ref",

@@ -104,7 +104,10 @@ impl Call<'_> {
             text: state.told.wrap(tab, &text, &shown.url, &shown.title),
             state: format!("{:016x}", shown.hash),
         });
-        state.shown.insert(tab.clone(), shown);
+        // A page that could not be read is not one that was seen empty.
+        if !snapshot.frames().is_empty() {
+            state.shown.insert(tab.clone(), shown);
+        }
     }
 
     /// After an act: what changed, or the whole page if it is another document.
@@ -131,9 +134,10 @@ impl Call<'_> {
             }
         };
         let mut state = self.session.state();
-        let Some(before) = state.shown.remove(tab) else {
+        let readable = !read.snapshot.frames().is_empty();
+        let Some(before) = readable.then(|| state.shown.remove(tab)).flatten() else {
             drop(state);
-            reply.moved = true;
+            reply.moved = readable;
             self.publish_whole(reply, tab, &read.snapshot, false);
             return;
         };

@@ -1,7 +1,7 @@
 //! What changed since the model last looked, by ref.
 
 use crate::line::{Line, Piece};
-use crate::registry::{PublishOptions, PublishedSnapshot, RefRegistry, ShownLine};
+use crate::registry::{PublishOptions, PublishedSnapshot, RefRegistry, ShownLine, Unshown};
 use crate::snapshot::PrivateSnapshot;
 use crate::tokens::estimate_tokens;
 use reins_core::{NodeNumber, Ref};
@@ -176,6 +176,10 @@ struct Writer<'a> {
     removed: Vec<Ref>,
     /// The lines the model knows after this.
     known: Vec<ShownLine>,
+    /// Lines that were read before and not shown, as far as they did not turn up again.
+    unshown: Unshown,
+    /// Lines that were read now and are not told.
+    passed: Vec<usize>,
 }
 
 impl<'a> Writer<'a> {
@@ -190,6 +194,8 @@ impl<'a> Writer<'a> {
             changed: Vec::new(),
             removed: Vec::new(),
             known: Vec::new(),
+            unshown: before.unshown.clone(),
+            passed: Vec::new(),
         }
     }
 
@@ -259,7 +265,9 @@ impl<'a> Writer<'a> {
                     // Beyond what a bounded reading had shown, new to the model is not new to the
                     // page; only what is on screen now is worth telling.
                     let maybe_old = was_short && (line.extra || at > last_known);
-                    if maybe_old && !line.on_screen && !options.full {
+                    let unseen = maybe_old && !line.on_screen && !options.full;
+                    if unseen || self.unshown.take(self.now, line) {
+                        self.passed.push(at);
                         continue;
                     }
                     if self.left == 0 {
@@ -321,6 +329,9 @@ impl<'a> Writer<'a> {
     }
 
     fn finish(mut self) -> PublishedDelta {
+        for at in std::mem::take(&mut self.passed) {
+            self.unshown.add(self.now, &self.now.lines[at]);
+        }
         if self.left_out > 0 {
             let more = format!("… {} more changes: take a snapshot", self.left_out);
             self.text.push('\n');
@@ -338,6 +349,7 @@ impl<'a> Writer<'a> {
             bytes: 0,
             tokens: 0,
             lines: self.known,
+            unshown: self.unshown,
             ..self.before.clone()
         };
         PublishedDelta {

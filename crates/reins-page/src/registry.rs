@@ -6,6 +6,7 @@ use crate::tokens::estimate_tokens;
 use reins_core::limits::{RESULT_BYTES, SNAPSHOT_TOKENS};
 use reins_core::{DocumentId, NodeKey, NodeNumber, Ref, Submission, TabId};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How much of a snapshot is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,59 @@ pub(crate) struct ShownLine {
     pub(crate) extra: bool,
 }
 
+/// Lines that were read and not shown: for a delta they are no news of the page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unshown(HashMap<LineId, Held>);
+
+/// What tells an unshown line from the others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum LineId {
+    Element(DocumentId, NodeNumber),
+    Text(u64),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    count: usize,
+    on_screen: usize,
+}
+
+impl Unshown {
+    pub(crate) fn add(&mut self, snapshot: &PrivateSnapshot, line: &Line) {
+        let held = self.0.entry(LineId::of(snapshot, line)).or_default();
+        held.count += 1;
+        held.on_screen += usize::from(line.on_screen);
+    }
+
+    /// Whether a line is one of them, each counted once. One that came on screen since is news.
+    pub(crate) fn take(&mut self, snapshot: &PrivateSnapshot, line: &Line) -> bool {
+        let Some(held) = self.0.get_mut(&LineId::of(snapshot, line)) else { return false };
+        if held.count == 0 || (line.on_screen && held.on_screen == 0) {
+            return false;
+        }
+        held.count -= 1;
+        held.on_screen = held.on_screen.saturating_sub(usize::from(line.on_screen));
+        true
+    }
+}
+
+impl LineId {
+    fn of(snapshot: &PrivateSnapshot, line: &Line) -> Self {
+        let element = line.pieces.iter().find_map(|piece| match piece {
+            Piece::Ref(at) => snapshot.key(snapshot.elements.get(*at)?),
+            _ => None,
+        });
+        match element {
+            Some(key) => Self::Element(key.document, key.node),
+            None => {
+                let mut hasher = DefaultHasher::new();
+                line.render(&|_| None).trim_start().hash(&mut hasher);
+                Self::Text(hasher.finish())
+            }
+        }
+    }
+}
+
 /// A page as a model was shown it.
 #[derive(Clone, Debug)]
 pub struct PublishedSnapshot {
@@ -75,6 +129,7 @@ pub struct PublishedSnapshot {
     /// Estimated tokens of `text`.
     pub tokens: usize,
     pub(crate) lines: Vec<ShownLine>,
+    pub(crate) unshown: Unshown,
     pub(crate) main: Option<DocumentId>,
 }
 
@@ -105,6 +160,8 @@ impl PublishedSnapshot {
 pub struct RefRegistry {
     by_node: HashMap<(TabId, DocumentId, NodeNumber), Ref>,
     by_ref: HashMap<Ref, PublishedElement>,
+    /// The document that each tab showed last.
+    main: HashMap<TabId, DocumentId>,
     last: u32,
     links: HashSet<String>,
 }
@@ -115,7 +172,34 @@ impl RefRegistry {
         Self::default()
     }
 
-    /// What a ref means, as last published. None for a ref that was never given.
+    /// Whether a ref was ever given. One that [`Self::lookup`] does not know is then stale: its
+    /// document is gone.
+    pub fn was_given(&self, r: Ref) -> bool {
+        (1..=self.last).contains(&r.0)
+    }
+
+    /// Forgets elements of documents that a tab no longer has, once it shows another one.
+    fn forget_gone(&mut self, snapshot: &PrivateSnapshot) {
+        let Some(main) = snapshot.frames().first().map(|frame| &frame.meta.document) else {
+            return;
+        };
+        let before = self.main.insert(snapshot.tab.clone(), main.clone());
+        if before.is_none_or(|before| before == *main) {
+            return;
+        }
+        let here: HashSet<&DocumentId> =
+            snapshot.frames().iter().map(|frame| &frame.meta.document).collect();
+        self.by_node.retain(|(tab, document, _), r| {
+            let keep = *tab != snapshot.tab || here.contains(document);
+            if !keep {
+                self.by_ref.remove(r);
+            }
+            keep
+        });
+    }
+
+    /// What a ref means, as last published. None for a ref that was never given or whose document
+    /// is gone.
     pub fn lookup(&self, r: Ref) -> Option<&PublishedElement> {
         self.by_ref.get(&r)
     }
@@ -144,7 +228,9 @@ impl RefRegistry {
         snapshot: &PrivateSnapshot,
         options: &PublishOptions,
     ) -> PublishedSnapshot {
+        self.forget_gone(snapshot);
         let chosen = choose(snapshot, options);
+        let mut unshown = Unshown::default();
         let mut lines = Vec::new();
         let mut shown = Vec::new();
         let mut skipped = 0usize;
@@ -155,6 +241,7 @@ impl RefRegistry {
                     skip_depth = line.depth;
                 }
                 skipped += 1;
+                unshown.add(snapshot, line);
                 continue;
             }
             if skipped > 0 {
@@ -192,6 +279,7 @@ impl RefRegistry {
             left_out: snapshot.lines.len() - shown.len(),
             unread,
             lines: shown,
+            unshown,
             main: snapshot.frames().first().map(|frame| frame.meta.document.clone()),
         }
     }

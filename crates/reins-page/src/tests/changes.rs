@@ -119,3 +119,43 @@ fn r132_a_delta_is_bounded() {
     let next = refs.delta(&delta.snapshot, &snapshot(vec![capture(&after)]), &options);
     assert!(next.text.contains("Paragraph number 899 of many") || next.left_out > 0);
 }
+
+/// What was read and had no room in the snapshot is no news when something else changes, on screen
+/// or not; what came on screen since is.
+#[test]
+fn r132_lines_without_room_are_not_told_as_added() {
+    let page = |count: u32| {
+        let rows: String =
+            (0..900).map(|n| format!("<p>Row {n} of a long list of rows</p>")).collect();
+        format!("<output>Count: {count}</output>{rows}")
+    };
+    let mut refs = RefRegistry::new();
+    let options = PublishOptions { budget_tokens: 500, ..PublishOptions::default() };
+    let shown = refs.publish(&snapshot(vec![capture(&page(0))]), &options);
+    assert!(shown.left_out > 800, "{}", shown.left_out);
+    let mut before = shown;
+    for count in 1..4 {
+        let delta = refs.delta(&before, &snapshot(vec![capture(&page(count))]), &options);
+        assert_eq!(delta.text, format!("~ status: Count: {count}"));
+        before = delta.snapshot;
+    }
+    let more = format!("{}<p>Row of its own</p>", page(3));
+    let delta = refs.delta(&before, &snapshot(vec![capture(&more)]), &options);
+    assert!(delta.text.ends_with("+ Row of its own"), "{}", delta.text);
+}
+
+/// Refs of documents that are gone cost nothing, and are still told from refs never given.
+#[test]
+fn r130_refs_of_gone_documents_are_forgotten_and_stay_stale() {
+    let mut refs = RefRegistry::new();
+    let options = PublishOptions::default();
+    for n in 0..50 {
+        let document = format!("d{n}");
+        let page = capture_with("<button>A</button>", "main", &document, 0, &json!({}));
+        refs.publish(&snapshot(vec![page]), &options);
+        assert!(refs.lookup(Ref(n + 1)).is_some());
+        assert!(n == 0 || refs.lookup(Ref(n)).is_none());
+    }
+    assert!(refs.was_given(Ref(1)) && refs.was_given(Ref(50)));
+    assert!(!refs.was_given(Ref(51)) && !refs.was_given(Ref(0)));
+}
