@@ -30,6 +30,9 @@ pub(crate) struct Said {
     /// Whether things keep changing.
     #[serde(default)]
     b: bool,
+    /// Whether a part of the page says that it is not done.
+    #[serde(default)]
+    o: bool,
     /// How long the field's value is now.
     #[serde(default)]
     l: Option<usize>,
@@ -90,6 +93,8 @@ pub(crate) struct Quiet {
     pub(crate) changed: bool,
     /// It keeps changing; the wait was cut.
     pub(crate) busy: bool,
+    /// A part of it says that it is not done: marked busy, or emptied to be filled again.
+    pub(crate) open: bool,
     /// How long the field's value is now, in UTF-16 units.
     pub(crate) length: Option<usize>,
     pub(crate) seen: Vec<String>,
@@ -133,8 +138,13 @@ impl Report {
                 }
             }
             Word::Quiet => {
-                self.quiet =
-                    Some(Quiet { changed: said.m, busy: said.b, length: said.l, seen: said.s });
+                self.quiet = Some(Quiet {
+                    changed: said.m,
+                    busy: said.b,
+                    open: said.o,
+                    length: said.l,
+                    seen: said.s,
+                });
             }
             Word::Person | Word::Unknown => {}
         }

@@ -1,6 +1,6 @@
 // What acting asks of a document: aim at an element and announce the gesture, put the focus, choose,
 // set and scroll. Every answer says either what was done or, in `no`, the stable code of why not.
-import { abandon, announce, changed, closeNow, type Gesture, type Leads, verdict, withdraw } from "./guard";
+import { abandon, announce, changed, closeNow, type Gesture, type Leads, rest, verdict, withdraw } from "./guard";
 import { boxes, hitAt, holds, isDisabled, type Point, reach, show, spot } from "./hit";
 import { choose, checkedState, fieldOf, focus, isReadOnly, isRadio, lengthOf, place, setValue } from "./fields";
 import { deepActiveElement, flatParent, isRendered, node, number, rectOf } from "./nodes";
@@ -445,6 +445,7 @@ export const acting = {
   verdict,
   changed,
   closeNow,
+  rest,
   select,
   box,
   scroll,

@@ -1,6 +1,7 @@
 // Fields: what takes text and how, selects, and the states of boxes.
 import { attributeOf, deepActiveElement, flatParent, hasAttribute, localNameOf, textOf } from "./nodes";
 import { controlOf } from "./hit";
+import { beginChange } from "./settle";
 
 const giveFocus = Function.prototype.call.bind(HTMLElement.prototype.focus) as (
   receiver: unknown,
@@ -77,6 +78,7 @@ export function lengthOf(el: Element): number {
 }
 
 function tell(el: Element): void {
+  beginChange(el);
   el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
   el.dispatchEvent(new Event("change", { bubbles: true }));
 }

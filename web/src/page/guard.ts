@@ -11,7 +11,7 @@
 import { holds, lands, targetOf } from "./hit";
 import { connectedOf, deepActiveElement, knownNumber, number } from "./nodes";
 import { seal } from "./seal";
-import { installGrowth, type Quiet, watchQuiet } from "./settle";
+import { finished, installGrowth, type Quiet, settled, watchQuiet } from "./settle";
 
 declare global {
   // The binding of this world; the page has none.
@@ -283,10 +283,16 @@ function close(a: Live): void {
       v: "quiet",
       m: changed || a.seen.has("input") || a.seen.has("change"),
       b: busy,
+      o: a.quiet?.open() === true,
       s: [...a.seen],
       ...(value === null ? {} : { l: value.length }),
     });
   });
+}
+
+/** Waits for what the handlers of a gesture, or of a changed control, left unfinished by its own signs. */
+export function rest(token: number, capMs: number): Promise<boolean> {
+  return live?.token === token && live.quiet ? finished(live.quiet, capMs) : settled(capMs);
 }
 
 /** Ends the wait for a gesture whose last event does not come here. */

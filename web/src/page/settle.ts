@@ -30,7 +30,51 @@ export function afterFrame(then: () => void): void {
   requestAnimationFrame(once);
 }
 
+/** A list that was just emptied is filled again within this, or stays empty. */
+const FILLING_MS = 150;
+
+/** What handlers left unfinished by its own signs: parts marked busy, lists emptied to be filled. */
+class Unfinished {
+  private readonly busy = new Set<Element>();
+  private emptied = false;
+  private lastChange = 0;
+
+  note(records: readonly MutationRecord[]): void {
+    if (!records.some(matters)) return;
+    this.lastChange = performance.now();
+    for (const record of records) {
+      if (record.type === "attributes") {
+        if (record.attributeName === "aria-busy") this.busy.add(record.target as Element);
+      } else if (record.type === "childList") {
+        this.children(record);
+      }
+    }
+  }
+
+  private children({ addedNodes, removedNodes, target }: MutationRecord): void {
+    for (const added of addedNodes) {
+      if (added instanceof Element) {
+        if (added.hasAttribute("aria-busy")) this.busy.add(added);
+        for (const part of added.querySelectorAll("[aria-busy=true]")) this.busy.add(part);
+      }
+    }
+    if (!(target instanceof Element) || target.childElementCount > 0) return;
+    for (const removed of removedNodes) this.emptied ||= removed instanceof Element;
+  }
+
+  open(): boolean {
+    for (const part of this.busy) {
+      if (!part.isConnected || part.getAttribute("aria-busy") !== "true") this.busy.delete(part);
+    }
+    if (this.busy.size > 0) return true;
+    this.emptied &&= performance.now() - this.lastChange < FILLING_MS;
+    return this.emptied;
+  }
+}
+
 export interface Quiet {
+  /** Whether a part of the page says by itself that it is not done. */
+  open(): boolean;
   /**
    * Calls `ended` when the current task is over, and `then` once no frame brings anything new,
    * with: changed at all, still changing.
@@ -50,9 +94,11 @@ function matters(record: MutationRecord): boolean {
 export function watchQuiet(el: Element | null): Quiet {
   let changed = false;
   let late = false;
+  const unfinished = new Unfinished();
   const look = (records: MutationRecord[]) => {
     if (records.length === 0) return;
     changed = true;
+    unfinished.note(records);
     late ||= records.some(matters);
   };
   const observer = new MutationObserver(look);
@@ -85,6 +131,10 @@ export function watchQuiet(el: Element | null): Quiet {
     changed() {
       look(observer.takeRecords());
       return changed;
+    },
+    open() {
+      look(observer.takeRecords());
+      return unfinished.open();
     },
     stop() {
       stopped = true;
@@ -172,21 +222,48 @@ export async function calm(fetched: boolean, capMs: number): Promise<{ calm: boo
   }
 }
 
+/** Resolves with true when nothing that was watched is unfinished any more, with false at the cap. */
+export async function finished(watch: Quiet, capMs: number): Promise<boolean> {
+  const started = performance.now();
+  while (watch.open()) {
+    if (performance.now() - started > capMs) return false;
+    await new Promise<void>(afterFrame);
+  }
+  return true;
+}
+
+/** Watches since a control was set by script, until `settled` has been answered. */
+let change: Quiet | null = null;
+
+/** To be called before the events that tell the page of a changed control. */
+export function beginChange(el: Element): void {
+  change?.stop();
+  change = watchQuiet(el);
+}
+
 /** Resolves after one frame in which nothing that is read changed, or when the cap is reached. */
 export function quiet(capMs: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const watch = watchQuiet(null);
-    const timer = setTimeout(() => {
-      watch.stop();
-      resolve(false);
-    }, capMs);
+    const watch = change ?? watchQuiet(null);
+    const end = (still: boolean) => {
+      clearTimeout(timer);
+      if (watch !== change) watch.stop();
+      resolve(still);
+    };
+    const timer = setTimeout(() => end(false), capMs);
     watch.after(
       () => {},
-      (_changed, busy) => {
-        clearTimeout(timer);
-        watch.stop();
-        resolve(!busy);
-      },
+      (_changed, busy) => end(!busy),
     );
   });
+}
+
+/** Waits for what a changed control left unfinished; then nothing is watched any more. */
+export async function settled(capMs: number): Promise<boolean> {
+  if (!change) return true;
+  const watch = change;
+  const done = await finished(watch, capMs);
+  watch.stop();
+  if (change === watch) change = null;
+  return done;
 }

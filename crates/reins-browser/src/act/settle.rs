@@ -112,6 +112,13 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
             break;
         }
     }
+    let open = match what {
+        After::Gesture(_) => step.tab.state().report.quiet.as_ref().is_some_and(|q| q.open),
+        After::Quiet(_) => true,
+    };
+    if open && !over(step) && !navigating(&step.tab.state(), since) {
+        rest(step, what, cap).await;
+    }
     if let After::Gesture(frame) = what
         && waited
     {
@@ -119,6 +126,32 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
     }
     opened(step, cap).await;
     downloads(step).await;
+}
+
+/// Waits for what the page itself says is unfinished: parts marked busy, lists being filled.
+async fn rest(step: &mut Step<'_>, what: After<'_>, cap: Instant) {
+    let (token, frame) = match what {
+        After::Gesture(frame) => (step.tab.state().report.token, frame),
+        After::Quiet(frame) => (0, frame),
+    };
+    let Some((world, _)) = step.tab.world(frame) else { return };
+    let since = step.since;
+    let left = cap.saturating_duration_since(Instant::now());
+    let call = format!("__reins.rest({token},{})", left.as_millis());
+    let asked = ask(&world, &call, true, left + BUSY).answer::<bool>();
+    let answer = tokio::select! {
+        answer = asked => answer,
+        () = step.cancel.cancelled() => return,
+        // The page will not answer any more, or need not.
+        _ = step.tab.until(cap + BUSY, |s| {
+            (s.dialog.is_some() || s.closed || s.crashed || s.replaced > since).then_some(())
+        }) => return,
+    };
+    match answer {
+        Ok(true) | Err(AskError::Replaced) => {}
+        Ok(false) => unfinished(step, "a part of the page still says that it is busy"),
+        Err(_) => busy(step),
+    }
 }
 
 /// What changed after the first quiet frame counts too.

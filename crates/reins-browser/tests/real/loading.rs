@@ -104,6 +104,36 @@ async fn r139_an_act_waits_for_what_it_began() {
     }
 }
 
+/// R-139: what the page itself says is unfinished belongs to the act: a part marked busy, a list
+/// emptied to be filled again; by a click and by a chosen option.
+#[tokio::test]
+async fn r139_an_act_waits_for_parts_that_say_they_are_unfinished() {
+    let page = r#"<button id=b onclick="fill(true)">Busy</button><button onclick="fill(false)">Empty</button>
+<label>Sort <select onchange="fill(this.value=='Price')"><option>Name<option>Price<option>Age</select></label>
+<button onclick="l.setAttribute('aria-busy','true')">Forever</button><ul id=l><li>old</ul><script>
+let n=0;function fill(busy){n++;l.textContent='';if(busy)l.setAttribute('aria-busy','true');let i=0;
+const t=setInterval(()=>{l.insertAdjacentHTML('beforeend','<li>item '+n+'.'+(++i)+'</li>');if(i==5){clearInterval(t);l.removeAttribute('aria-busy')}},90)}</script>"#;
+    let world = World::start([("/", Page::html(page))]).await;
+    done(&world.go("/").await);
+    let items = async |nth: u32| {
+        let text = world.text().await;
+        assert!(text.contains(&format!("item {nth}.5")), "{nth}: {text}");
+    };
+    for (nth, name) in [(1, "Busy"), (2, "Empty")] {
+        assert!(done(&world.click(name).await).settled, "{name}");
+        items(nth).await;
+    }
+    for (nth, option) in [(3, "Price"), (4, "Age")] {
+        let target = world.record("combobox:Sort").await;
+        let options = vec![option.to_owned()];
+        assert!(done(&world.act(Action::Select { target, options }).await).settled, "{option}");
+        items(nth).await;
+    }
+    let acted = world.click("Forever").await;
+    assert!(!done(&acted).settled);
+    assert!(acted.effects.notes.iter().any(|note| note.contains("busy")), "{acted:?}");
+}
+
 const SPA: &str = r#"<div id=app><h1>Shop</h1><span id=s>Loading</span><ul id=l></ul></div><script>
 fetch('/items').then(r=>r.json()).then(async n=>{for(let i=0;i<n;i+=40){for(let k=i;k<i+40;k++)l.insertAdjacentHTML('beforeend','<li><button>Add '+k+' to cart</button></li>');await new Promise(r=>setTimeout(r,60))}s.textContent='SPA_READY_TEXT'})</script>"#;
 
