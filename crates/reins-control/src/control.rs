@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::reply::{Reply, Stored};
 use crate::report;
 use crate::session::Session;
-use crate::tool::Tool;
+use crate::tool::{Effect, Tool};
 use crate::turn;
 use reins_core::{Origin, OriginPattern, OwnerId, Rule, SessionId, TurnId};
 use reins_guard::{Level, Policy, SiteRules};
@@ -97,6 +97,8 @@ pub(crate) struct Inner {
     pub(crate) host: Host,
     pub(crate) store: Store,
     rules: Mutex<SiteRules>,
+    /// Rules set on a card that could not be written.
+    unkept: Mutex<Vec<(Origin, Rule)>>,
     interrupted: Mutex<Vec<Receipt>>,
     pub(crate) numbers: AtomicU64,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
@@ -115,10 +117,7 @@ impl Control {
             ControlError::Record(format!("{} ({error})", options.data_dir.display()))
         })?;
         let store = Store::open(options.data_dir.join(STORE_FILE)).map_err(not_recorded)?;
-        let mut rules = SiteRules::new();
-        for stored in store.rules().await.map_err(not_recorded)? {
-            rules.set(stored.origin, stored.rule);
-        }
+        let rules = kept_rules(&store).await?;
         let interrupted = store.interrupted().await.map_err(not_recorded)?;
         let policy = if options.app.is_empty() {
             Policy::Guarded
@@ -131,6 +130,7 @@ impl Control {
                 policy,
                 store,
                 rules: Mutex::new(rules),
+                unkept: Mutex::default(),
                 interrupted: Mutex::new(interrupted),
                 options,
                 sessions: Mutex::default(),
@@ -157,6 +157,9 @@ impl Control {
             () = request.cancel.cancelled() => return Err(ControlError::Cancelled),
             () = stop.cancelled() => return Err(ControlError::Stopped),
         };
+        if request.tool.effect != Effect::Read {
+            self.inner.read_rules().await?;
+        }
         let mut call =
             Call::new(self, session.clone(), request.cards, request.cancel, (stop, step));
         let answer = call.run(request.tool, request.arguments).await;
@@ -233,20 +236,43 @@ impl Inner {
         lock(&self.rules).clone()
     }
 
+    /// Reads the rules again: the person may have set one by hand meanwhile.
+    async fn read_rules(&self) -> Result<(), ControlError> {
+        let mut rules = kept_rules(&self.store).await?;
+        for (origin, rule) in lock(&self.unkept).iter() {
+            rules.set(origin.clone(), *rule);
+        }
+        *lock(&self.rules) = rules;
+        Ok(())
+    }
+
     /// Keeps a rule that the person set on a card.
     pub(crate) async fn set_rule(&self, origin: Origin, rule: Rule) {
         lock(&self.rules).set(origin.clone(), rule);
-        if let Err(error) = self.store.set_rule(origin, rule, SystemTime::now()).await {
+        if let Err(error) = self.store.set_rule(origin.clone(), rule, SystemTime::now()).await {
+            lock(&self.unkept).push((origin, rule));
             tracing::warn!(%error, "the rule holds for this run only: it could not be kept");
         }
     }
 }
 
+async fn kept_rules(store: &Store) -> Result<SiteRules, ControlError> {
+    let mut rules = SiteRules::new();
+    for stored in store.rules().await.map_err(not_kept)? {
+        rules.set(stored.origin, stored.rule);
+    }
+    Ok(rules)
+}
+
 /// The one file of durable state.
-const STORE_FILE: &str = "reins.db";
+pub(crate) const STORE_FILE: &str = "reins.db";
 
 fn not_recorded(error: reins_store::StoreError) -> ControlError {
     ControlError::Record(error.to_string())
+}
+
+pub(crate) fn not_kept(error: reins_store::StoreError) -> ControlError {
+    ControlError::Rules(error.to_string())
 }
 
 /// Every section under these locks is one statement, so a poisoned one still holds whole values.

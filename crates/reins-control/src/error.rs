@@ -67,6 +67,14 @@ pub enum ControlError {
         "the act was not sent, because it could not be recorded first: {0}. Free disk space or set another --data-dir"
     )]
     Record(String),
+    /// The site rules could not be read or kept.
+    #[error(
+        "the site rules could not be read or kept: {0}. Free disk space or set another --data-dir"
+    )]
+    Rules(String),
+    /// The text names no site.
+    #[error("{0}")]
+    Site(String),
     /// A file path is outside the allowed directories or does not exist.
     #[error("{0}")]
     Path(String),
@@ -95,6 +103,8 @@ impl ControlError {
             Self::Browser { code, .. } => code,
             Self::Page(_) => "unreadable_page",
             Self::Record(_) => "not_recorded",
+            Self::Rules(_) => "rules_not_kept",
+            Self::Site(_) => "bad_site",
             Self::Path(_) => "path_not_allowed",
             Self::NoSuchResult(_) => "no_such_result",
             Self::Cancelled => "cancelled",

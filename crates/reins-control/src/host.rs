@@ -4,12 +4,13 @@ use crate::call::{Call, browser_error};
 use crate::control::{BrowserSource, Control, ControlOptions};
 use crate::error::ControlError;
 use reins_browser::{
-    Browser, BrowserEvent, BrowserEvents, Containment, Downloads, LaunchOptions, OpenedBy, Popups,
-    Profile, TopLevel,
+    Browser, BrowserError, BrowserEvent, BrowserEvents, Containment, Downloads, LaunchOptions,
+    OpenedBy, Popups, Profile, TopLevel,
 };
 use reins_core::TabId;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
 
 /// Holds the browser while there is one.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Host {
     source: BrowserSource,
     containment: Containment,
     browser: tokio::sync::Mutex<Option<Browser>>,
+    /// Ends a start under way, so that closing waits for none.
+    closing: CancellationToken,
     /// Tabs already given to a session.
     taken: Mutex<HashSet<TabId>>,
 }
@@ -36,6 +39,7 @@ impl Host {
                 upload_roots: options.upload_roots.clone(),
             },
             browser: tokio::sync::Mutex::new(None),
+            closing: CancellationToken::new(),
             taken: Mutex::default(),
         }
     }
@@ -53,7 +57,19 @@ impl Host {
                 session.state().forget_all();
             }
         }
-        let browser = match &self.source {
+        let browser = tokio::select! {
+            biased;
+            // A start that is dropped takes its browser with it.
+            () = self.closing.cancelled() => return Err(ControlError::Stopped),
+            started = self.start() => started.map_err(|error| browser_error(&error))?,
+        };
+        tokio::spawn(watch(browser.events(), control.clone()));
+        *slot = Some(browser.clone());
+        Ok(browser)
+    }
+
+    async fn start(&self) -> Result<Browser, BrowserError> {
+        match &self.source {
             BrowserSource::Launch { binary, headless, profile, no_sandbox } => {
                 Browser::launch(LaunchOptions {
                     binary: binary.clone(),
@@ -69,10 +85,6 @@ impl Host {
                 Browser::attach(profile, self.containment.clone()).await
             }
         }
-        .map_err(|error| browser_error(&error))?;
-        tokio::spawn(watch(browser.events(), control.clone()));
-        *slot = Some(browser.clone());
-        Ok(browser)
     }
 
     /// A tab for a session that has none: the browser's first empty one, or a new one.
@@ -99,8 +111,9 @@ impl Host {
         }
     }
 
-    /// Closes the browser if there is one.
+    /// Closes the browser if there is one, and starts none any more.
     pub(crate) async fn close(&self) {
+        self.closing.cancel();
         let browser = self.browser.lock().await.take();
         if let Some(browser) = browser {
             browser.close().await;

@@ -14,6 +14,7 @@ mod look;
 mod reply;
 mod report;
 mod results;
+mod rule_book;
 mod session;
 mod street;
 mod tool;
@@ -25,5 +26,6 @@ pub use control::{BrowserSource, CallRequest, Control, ControlOptions, TurnStart
 pub use error::ControlError;
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};
+pub use rule_book::RuleBook;
 pub use tool::{Effect, Group, Tool};
 pub use tools::{tool, tools};

@@ -102,13 +102,18 @@ impl BrowserFlags {
 
     /// The data directory, by the platform's own rules unless it is given.
     pub(crate) fn data_dir(&self) -> Result<PathBuf> {
-        use etcetera::BaseStrategy;
-        if let Some(dir) = &self.data_dir {
-            return absolute(dir);
-        }
-        let base = etcetera::choose_base_strategy().context("no home directory; set --data-dir")?;
-        Ok(base.data_dir().join("reins"))
+        data_dir(self.data_dir.as_deref())
     }
+}
+
+/// The given data directory, or the platform's own.
+pub(crate) fn data_dir(given: Option<&Path>) -> Result<PathBuf> {
+    use etcetera::BaseStrategy;
+    if let Some(dir) = given {
+        return absolute(dir);
+    }
+    let base = etcetera::choose_base_strategy().context("no home directory; set --data-dir")?;
+    Ok(base.data_dir().join("reins"))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -2,7 +2,8 @@
 
 use crate::browser_flags::BrowserFlags;
 use crate::exit;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Lets a language model use a real browser, and keeps the reins in your hand.
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Install(InstallArgs),
     /// Run the whole street once on a bundled demo shop with a scripted model
     Demo(DemoArgs),
+    /// Say what may happen on a site without asking, or never
+    Rules(RulesArgs),
     /// Print the tool reference
     Docs,
     /// Print a shell completion script
@@ -83,6 +86,42 @@ pub(crate) struct InstallArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    #[command(subcommand)]
+    pub(crate) command: RulesCommand,
+    /// Where Reins keeps its own data
+    #[arg(long, value_name = "DIR", env = "REINS_DATA_DIR", global = true)]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Set the rule of one site (a bare host means https; port and scheme count)
+    Add {
+        /// What it says
+        rule: RuleWord,
+        /// Such as shop.example or http://localhost:3000
+        site: String,
+    },
+    /// Remove the rule of one site
+    Remove {
+        /// The site as `reins rules list` shows it
+        site: String,
+    },
+    /// Show all rules
+    List,
+}
+
+/// What a rule says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleWord {
+    /// Steps that are not risky need no question
+    Always,
+    /// Nothing is opened, read or done there
+    Never,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     #[command(flatten)]
     pub(crate) browser: BrowserFlags,
@@ -109,6 +148,7 @@ pub(crate) fn dispatch(command: Command) -> ExitCode {
         Command::Doctor(args) => runtime.block_on(crate::doctor::doctor(args)),
         Command::Install(args) => crate::doctor::install(&args),
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
+        Command::Rules(args) => runtime.block_on(crate::rules::main(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),
     };

@@ -9,6 +9,7 @@ mod exit;
 mod logging;
 mod mcp;
 mod model;
+mod rules;
 mod run;
 mod steps;
 mod terminal;
