@@ -52,9 +52,12 @@ pub(crate) async fn main(args: DemoArgs) -> Result<ExitCode> {
     control.close().await;
     let end = played?;
     let said = match &end {
-        End::Done => script.done.as_str(),
-        End::Refused => script.refused.as_str(),
+        End::Done(said) => said.as_str(),
         End::Stopped => "You stopped it. Nothing more was done.",
+        End::NobodyToAsk => {
+            "Nobody can be asked here, so the step was refused and the demo ends. In a terminal the card \
+             waits for your answer; without one, `reins demo --yes` answers the demo's own cards."
+        }
         End::Broken(why) => why.as_str(),
     };
     let log = shop.log();
@@ -65,45 +68,46 @@ pub(crate) async fn main(args: DemoArgs) -> Result<ExitCode> {
         log.newsletter, log.orders
     ));
     Ok(ExitCode::from(match end {
-        End::Done | End::Refused => exit::DONE,
+        End::Done(_) => exit::DONE,
         End::Stopped => exit::STOPPED,
-        End::Broken(_) => exit::FAILED,
+        End::NobodyToAsk | End::Broken(_) => exit::FAILED,
     }))
 }
 
 /// How the demo ended.
 enum End {
-    Done,
-    Refused,
+    /// With what was done and what was left to the person.
+    Done(String),
     Stopped,
+    NobodyToAsk,
     Broken(String),
 }
 
 async fn play(script: &Script, steps: &Steps) -> Result<End> {
     let mut seen = String::new();
-    let mut left_out = false;
+    let mut said = Vec::new();
     for step in &script.steps {
         if let Some(say) = &step.say {
             steps.terminal.row(&format!("    {say}"));
         }
         let Some(arguments) = arguments(step, &seen) else {
-            return Ok(End::Broken(missing(step, left_out)));
+            let what = step.find.as_ref().map_or("the page", |find| find.name.as_str());
+            return Ok(End::Broken(format!("The demo broke off: \"{what}\" was not on the page.")));
         };
         match steps.call(&step.tool, arguments, CancellationToken::new()).await {
             Ok(reply) if !reply.failed() => {
                 seen.push('\n');
                 seen.push_str(&reply.whole_text());
+                said.extend(step.done.as_deref());
             }
             Ok(reply) => {
                 let refused = reply.facts.get("code").and_then(|code| code.as_str());
                 match refused {
                     Some("stopped") => return Ok(End::Stopped),
-                    Some("not_allowed" | "needs_confirmation") if step.pays => {
-                        return Ok(End::Refused);
-                    }
-                    Some("not_allowed" | "needs_confirmation") => {
+                    Some("needs_confirmation") => return Ok(End::NobodyToAsk),
+                    Some("not_allowed") if step.refused.is_some() => {
                         steps.terminal.row("    Then I leave that out.");
-                        left_out = true;
+                        said.extend(step.refused.as_deref());
                     }
                     _ => return Ok(End::Broken(format!("The demo broke off: {}", reply.text))),
                 }
@@ -112,7 +116,7 @@ async fn play(script: &Script, steps: &Steps) -> Result<End> {
             Err(error) => return Ok(End::Broken(format!("The demo broke off: {error}"))),
         }
     }
-    Ok(End::Done)
+    Ok(End::Done(said.join(" ")))
 }
 
 /// The step's arguments, with the ref of the last seen line that begins with its role and name.
@@ -128,14 +132,4 @@ fn arguments(step: &Step, seen: &str) -> Option<serde_json::Value> {
         arguments.insert("ref".into(), found?.into());
     }
     Some(serde_json::Value::Object(arguments))
-}
-
-/// Why the script cannot go on.
-fn missing(step: &Step, left_out: bool) -> String {
-    let what = step.find.as_ref().map_or("the page", |find| find.name.as_str());
-    if left_out {
-        "You did not allow a step that the rest of the script builds on, so the demo ends here. Nothing else was done.".into()
-    } else {
-        format!("The demo broke off: \"{what}\" was not on the page.")
-    }
 }

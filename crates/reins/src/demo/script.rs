@@ -12,10 +12,6 @@ const SCRIPT: &str = include_str!("../../../../demo/script.toml");
 pub(super) struct Script {
     /// The person's words.
     pub(super) task: String,
-    /// Said when every step was done.
-    pub(super) done: String,
-    /// Said when the paying step was not allowed.
-    pub(super) refused: String,
     #[serde(rename = "step")]
     pub(super) steps: Vec<Step>,
 }
@@ -33,9 +29,10 @@ pub(super) struct Step {
     /// The other arguments.
     #[serde(default)]
     pub(super) args: Map<String, Value>,
-    /// Whether it is the step that pays.
-    #[serde(default)]
-    pub(super) pays: bool,
+    /// Said at the end when it was done.
+    pub(super) done: Option<String>,
+    /// Said at the end when the person did not allow it. Only such steps can be left out.
+    pub(super) refused: Option<String>,
 }
 
 /// Role and accessible name of an element.
