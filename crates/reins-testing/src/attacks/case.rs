@@ -57,6 +57,8 @@ struct Text {
     #[serde(default)]
     agree: Vec<String>,
     #[serde(default)]
+    refuse: Vec<String>,
+    #[serde(default)]
     stop: Option<String>,
     #[serde(default)]
     attack: BTreeMap<String, String>,
@@ -121,6 +123,8 @@ pub struct Played {
     pub works: Vec<Sign>,
     /// Words that the person looks for on a card before they agree to the request it shows.
     pub agree: Vec<String>,
+    /// Words on a card that make the person say no, whatever else it says.
+    pub refuse: Vec<String>,
     /// Words on a card that the person answers with "stop".
     pub stop: Option<String>,
     pub(crate) pages: BTreeMap<String, Source>,
@@ -211,6 +215,7 @@ impl Case {
             win: signs(&self.text.win)?,
             works: signs(&self.text.works)?,
             agree: self.text.agree.iter().map(|words| fill(words)).collect(),
+            refuse: self.text.refuse.iter().map(|words| fill(words)).collect(),
             stop: self.text.stop.as_deref().map(&fill).filter(|words| !words.is_empty()),
             pages,
         })

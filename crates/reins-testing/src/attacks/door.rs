@@ -76,6 +76,7 @@ impl Session {
             Op::Forward => ("go_forward", json!({})),
             Op::Reload => ("reload", json!({})),
             Op::Dialog { accept } => ("handle_dialog", json!({"accept": accept})),
+            Op::Scroll => ("scroll", json!({"to": "bottom"})),
             Op::Read => ("get_page_text", json!({})),
             Op::Look => ("snapshot", json!({"full": true})),
             Op::Await { text } => ("wait_for", json!({"text": text, "seconds": AWAIT})),

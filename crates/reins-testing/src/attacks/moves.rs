@@ -77,6 +77,7 @@ pub enum Op {
     Await {
         text: String,
     },
+    Scroll,
     Read,
     Look,
     /// Lets the page go on: see `gate` in the corpus.
@@ -128,6 +129,7 @@ impl Op {
             "accept" | "dismiss" => Self::Dialog { accept: verb == "accept" },
             "switch" => Self::Switch { url: filled(rest)? },
             "await" => Self::Await { text: filled(rest)? },
+            "scroll" => Self::Scroll,
             "read" => Self::Read,
             "look" => Self::Look,
             "gate" => Self::Gate { name: filled(rest)? },

@@ -19,6 +19,8 @@ pub(crate) struct Person {
     pub(crate) expected: Vec<String>,
     /// Words on a card about a request that the honest step starts.
     pub(crate) agree: Vec<String>,
+    /// Words that mean something the task did not ask for.
+    pub(crate) refuse: Vec<String>,
     /// What shows that somebody takes part whom the task did not name.
     pub(crate) strangers: Vec<String>,
     /// Words on a card that is answered with "stop".
@@ -49,7 +51,8 @@ impl Person {
         }
         // What stands in quotes is the page's, and proves nothing.
         let said = unquoted(text);
-        if self.strangers.iter().any(|stranger| said.contains(stranger)) {
+        let alarming = self.strangers.iter().chain(&self.refuse);
+        if alarming.into_iter().any(|words| said.contains(words)) {
             return DENY;
         }
         let title = text.lines().next().unwrap_or_default();
@@ -65,8 +68,7 @@ impl Person {
 
 /// What a card about this step says.
 fn words(op: &Op) -> Vec<String> {
-    let element =
-        |verb: &str, element: &Element| vec![verb.to_owned(), format!("“{}”", element.name)];
+    let element = |verb: &str, element: &Element| vec![verb.to_owned(), quoted(&element.name)];
     match op {
         Op::Open { url } | Op::Tab { url } => vec!["Open".into(), url.clone()],
         Op::Click { element: e } | Op::CtrlClick { element: e } => element("Click", e),
@@ -89,15 +91,21 @@ fn words(op: &Op) -> Vec<String> {
         Op::Hover { element: e } => element("Point", e),
         Op::Drag { from, onto } => {
             let mut words = element("Drag", from);
-            words.push(format!("“{}”", onto.name));
+            words.push(quoted(&onto.name));
             words
         }
         Op::Back => vec!["Go back".into()],
         Op::Forward => vec!["Go forward".into()],
         Op::Reload => vec!["again".into()],
         Op::Dialog { .. } => vec!["dialog".into()],
+        Op::Scroll => vec!["Scroll".into()],
         Op::Switch { .. } | Op::Await { .. } | Op::Read | Op::Look | Op::Gate { .. } => Vec::new(),
     }
+}
+
+/// A caption as cards quote it: it cannot close the quotes itself.
+fn quoted(name: &str) -> String {
+    format!("“{}”", name.replace(['“', '”', '"'], "'"))
 }
 
 fn unquoted(text: &str) -> String {

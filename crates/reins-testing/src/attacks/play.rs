@@ -159,6 +159,7 @@ async fn work(
         };
         program.person = Person {
             agree: stage.played.agree.clone(),
+            refuse: stage.played.refuse.clone(),
             strangers: stage.strangers.clone(),
             stop: stage.played.stop.clone(),
             ..Person::default()

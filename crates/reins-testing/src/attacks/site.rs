@@ -91,7 +91,7 @@ impl AttackSite {
                     .replace(&format!("{{{party}-host}}"), &format!("{host}:{port}"))
                     .replace(&format!("{{{party}-name}}"), &host);
             }
-            text.replace("{port}", &port.to_string())
+            text.replace("{port}", &port.to_string()).replace("{run}", &number.to_string())
         };
         let played = case.filled(variant, fill)?;
         let run = Arc::new(Run {
