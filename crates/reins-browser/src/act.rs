@@ -22,10 +22,11 @@ pub(crate) use through::in_tab as point_in_tab;
 use crate::browser::Browser;
 use crate::effects::{Acted, Effects};
 use crate::error::BrowserError;
+use crate::fence::Hold;
 use crate::tab::Tab;
 use refusals::{cannot, stopped_before};
 use reins_core::limits::CALL_DEADLINE;
-use reins_core::{Action, Gesture, Outcome};
+use reins_core::{Action, DocumentId, Gesture, Outcome};
 use reins_guard::ApprovedAction;
 use std::sync::Arc;
 use step::Step;
@@ -40,22 +41,26 @@ impl Browser {
         let action = approved.action();
         let deadline = Instant::now() + CALL_DEADLINE;
         match action {
-            Action::OpenTab { url } => tabs::open(self, url.as_deref(), deadline, cancel).await,
+            Action::OpenTab { url } => {
+                let hold = Hold::new(approved.obligations().clone(), true);
+                tabs::open(self, url.as_deref(), hold, deadline, cancel).await
+            }
             Action::SwitchTab { tab } => match self.inner.tab(tab) {
                 // The session's own notion; no window is raised and no tab brought to the front.
                 Ok(_) => ended(Outcome::Completed),
                 Err(error) => ended(cannot(&error)),
             },
-            _ => self.act_in_tab(action, deadline, cancel).await,
+            _ => self.act_in_tab(&approved, deadline, cancel).await,
         }
     }
 
     async fn act_in_tab(
         &self,
-        action: &Action,
+        approved: &ApprovedAction,
         deadline: Instant,
         cancel: CancellationToken,
     ) -> Acted {
+        let action = approved.action();
         let tab = match action.tab().map(|tab| self.inner.tab(tab)) {
             Some(Ok(tab)) => tab,
             Some(Err(error)) => return ended(cannot(&error)),
@@ -80,9 +85,48 @@ impl Browser {
         if cancel.is_cancelled() {
             return ended(stopped_before());
         }
+        let touched = touched(&tab, action);
+        let hold = Hold::new(approved.obligations().clone(), touched.is_empty());
+        let _live = Live::begin(&tab, hold, touched);
         let mut step = Step::new(self, tab, deadline, cancel);
         let outcome = dispatch(&mut step, action).await;
         step.finish(outcome)
+    }
+}
+
+/// An action that is live in a tab, until this is dropped.
+pub(crate) struct Live {
+    tab: Arc<Tab>,
+    hold: Hold,
+}
+
+impl Live {
+    pub(crate) fn begin(tab: &Arc<Tab>, hold: Hold, touched: Vec<DocumentId>) -> Self {
+        tab.state().begin_action(&hold, touched);
+        Self { tab: tab.clone(), hold }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.tab.state().end_action(&self.hold);
+    }
+}
+
+/// The documents that an action's input reaches.
+fn touched(tab: &Tab, action: &Action) -> Vec<DocumentId> {
+    let to = match action {
+        Action::Drag { to, .. } => Some(&to.node.document),
+        _ => None,
+    };
+    let target = action.target().map(|target| &target.node.document);
+    match (target, action) {
+        (Some(target), _) => [Some(target), to].into_iter().flatten().cloned().collect(),
+        // Which frame has the focus only the browser knows.
+        (None, Action::Press { .. } | Action::Scroll { .. } | Action::AnswerDialog { .. }) => {
+            tab.state().frames.values().filter_map(|frame| frame.document.clone()).collect()
+        }
+        (None, _) => Vec::new(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Arming: everything that watches a target is in place before its first script runs.
 
-use crate::containment::TopLevel;
 use crate::protocol::page::{
     AddBinding, AddScript, DomEnable, FetchEnable, GetFrameTree, InterceptFileChooser,
     NetworkEnable, PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
@@ -23,9 +22,7 @@ pub(crate) fn arm_tab(tab: &Arc<Tab>) {
     // A background tab must behave as a visible one, since we never bring it to the front.
     drop(session.post(focus, ARMING));
     // The top level's requests come to the tab's own session, whichever frame starts them.
-    if matches!(tab.containment.top_level, TopLevel::Only(_)) {
-        drop(session.post(hold_documents(), ARMING));
-    }
+    drop(session.post(hold_documents(), ARMING));
     let tree = session.post(GetFrameTree {}, ARMING);
     let ran = session.post(RunIfWaiting {}, ARMING);
     let tab = tab.clone();
@@ -46,6 +43,7 @@ pub(crate) fn arm_tab(tab: &Arc<Tab>) {
 pub(crate) fn arm_child(session: &Session, kind: &str) {
     if kind == "iframe" {
         watch_frames(session);
+        drop(session.post(hold_documents(), ARMING));
     } else {
         drop(session.post(auto_attach(), ARMING));
     }
@@ -73,5 +71,10 @@ fn watch_frames(session: &Session) {
 }
 
 fn hold_documents() -> FetchEnable<'static> {
-    FetchEnable { patterns: vec![RequestPattern { resource_type: "Document" }] }
+    FetchEnable { patterns: vec![RequestPattern { resource_type: Some("Document") }] }
+}
+
+/// Every request waits for our word.
+pub(crate) fn hold_everything() -> FetchEnable<'static> {
+    FetchEnable { patterns: vec![RequestPattern { resource_type: None }] }
 }

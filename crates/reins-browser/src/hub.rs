@@ -1,10 +1,11 @@
 //! The task of the browser itself: tabs come and go, downloads run.
 
-use crate::arm::arm_tab;
+use crate::arm::{arm_tab, hold_everything};
 use crate::browser::Inner;
 use crate::containment::Popups;
 use crate::downloads::{self, Saving};
 use crate::event::BrowserEvent;
+use crate::fence::{WindowVerdict, shown};
 use crate::protocol::page::RunIfWaiting;
 use crate::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
@@ -13,7 +14,7 @@ use crate::protocol::target::{
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::OpenedBy;
 use crate::tab_task;
-use reins_cdp::{Event, EventError, Events};
+use reins_cdp::{Event, EventError, Events, Session};
 use reins_core::TabId;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -85,15 +86,23 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
         && let OpenedBy::Page(by) = &opener
         && browser.containment.popups == Popups::Refuse
     {
-        // It has not run yet and never will.
-        let close = CloseTarget { target_id: &info.target_id };
-        drop(browser.root.post(close, ARMING));
-        if let Some(tab) = by.as_ref().and_then(|by| browser.tab(by).ok()) {
-            let asked = tab.state().window_asked.take();
-            let what = asked.filter(|url| !url.is_empty()).unwrap_or(info.url);
-            tab.state().tell_refused(format!("a new tab for {what} was not opened"));
-            tab.changed();
+        match by.as_ref().and_then(|by| browser.tab(by).ok()) {
+            Some(tab) => refuse_window(browser, &session, &info, &tab),
+            None => close(browser, &session, &info),
         }
+        return;
+    }
+    let window = match &opener {
+        OpenedBy::Page(Some(by)) if attached.waiting_for_debugger => {
+            browser.tab(by).ok().map(|by| {
+                let verdict = by.state().judge_window();
+                (verdict, by)
+            })
+        }
+        _ => None,
+    };
+    if let Some((WindowVerdict::Refused, by)) = &window {
+        refuse_window(browser, &session, &info, by);
         return;
     }
     let tab = Arc::new(Tab::new(
@@ -117,6 +126,12 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
         state.expects = attached.waiting_for_debugger
             && (!blank(&info.url) || asked.is_some_and(|url| !blank(&url)));
     }
+    if let Some((verdict, by)) = window {
+        if let WindowVerdict::Expected(hold) = verdict {
+            tab.state().hold_window(hold);
+        }
+        by.relate(&tab);
+    }
     tokio::spawn(tab_task::run(tab.clone(), session.tree_events(tab_task::METHODS)));
     arm_tab(&tab);
     browser.add(tab);
@@ -129,6 +144,26 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
         opener.changed();
     }
     browser.outlet.send(BrowserEvent::TabOpened { tab: id, opener: by });
+}
+
+/// A window that shows nothing and never will.
+fn refuse_window(browser: &Inner, session: &Session, info: &TargetInfo, by: &Tab) {
+    close(browser, session, info);
+    let mut state = by.state();
+    let asked = state.window_asked.take();
+    let what = asked.filter(|url| !url.is_empty()).unwrap_or_else(|| info.url.clone());
+    let what = if what.is_empty() { "an empty page".to_owned() } else { shown(&what) };
+    state.tell_refused(format!("this page tried to open a new window for {what}; refused"));
+    drop(state);
+    by.changed();
+}
+
+/// Closes a window that waits. The page that opened it stands still until it runs, so it is let go
+/// while it closes, with all its requests held for good.
+fn close(browser: &Inner, session: &Session, info: &TargetInfo) {
+    drop(session.post(hold_everything(), ARMING));
+    drop(browser.root.post(CloseTarget { target_id: &info.target_id }, ARMING));
+    drop(session.post(RunIfWaiting {}, ARMING));
 }
 
 /// Who opened a tab. A link that opens one without an opener is told by the act under way.

@@ -15,6 +15,7 @@ mod effects;
 mod error;
 mod event;
 mod events;
+mod fence;
 pub mod find;
 mod focus;
 mod frame;

@@ -4,6 +4,7 @@ use crate::containment::Containment;
 use crate::error::BrowserError;
 use crate::event::BrowserEvent;
 use crate::events::Outlet;
+use crate::fence::Hold;
 use crate::frame::World;
 use crate::report::Report;
 use crate::tab_info::{OpenedBy, TabInfo};
@@ -11,7 +12,7 @@ use crate::tab_state::TabState;
 use reins_cdp::{Connection, Session};
 use reins_core::{DocumentId, FrameId, TabId};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
@@ -27,7 +28,12 @@ pub(crate) struct Tab {
     /// One act at a time; answering a dialog does not wait for it.
     pub(crate) acting: Arc<Semaphore>,
     tokens: AtomicU64,
+    /// Windows that a page of one of them opened, whose pages may have handles on each other.
+    related: Mutex<Arc<Related>>,
 }
+
+/// Tabs that belong together.
+pub(crate) type Related = Mutex<Vec<Weak<Tab>>>;
 
 impl Tab {
     pub(crate) fn new(
@@ -48,7 +54,36 @@ impl Tab {
             version: watch::Sender::new(0),
             acting: Arc::new(Semaphore::new(1)),
             tokens: AtomicU64::new(0),
+            related: Mutex::default(),
         }
+    }
+
+    /// Notes that a page of this tab opened `other`.
+    pub(crate) fn relate(self: &Arc<Self>, other: &Arc<Tab>) {
+        let group = self.related();
+        {
+            let mut members = group.lock().unwrap_or_else(PoisonError::into_inner);
+            members.retain(|member| member.strong_count() > 0);
+            if members.is_empty() {
+                members.push(Arc::downgrade(self));
+            }
+            members.push(Arc::downgrade(other));
+        }
+        *other.related.lock().unwrap_or_else(PoisonError::into_inner) = group;
+    }
+
+    fn related(&self) -> Arc<Related> {
+        self.related.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What restricts a related tab: its page could lead this one elsewhere.
+    pub(crate) fn related_hold(&self) -> Option<Hold> {
+        let group = self.related();
+        let members: Vec<Arc<Tab>> = {
+            let members = group.lock().unwrap_or_else(PoisonError::into_inner);
+            members.iter().filter_map(Weak::upgrade).collect()
+        };
+        members.iter().filter(|tab| tab.id != self.id).find_map(|tab| tab.state().hold())
     }
 
     /// The state. Held only for a look or a note, never across an await.

@@ -1,5 +1,6 @@
 //! All that is known of one tab. Only the tab's task writes it, by one event after the other.
 
+use crate::fence::Fence;
 use crate::frame::{Frame, Mark, World};
 use crate::protocol::page as wire;
 use crate::report::Report;
@@ -46,6 +47,9 @@ pub(crate) struct TabState {
     pub(crate) report: Report,
     pub(crate) opened: Vec<(Mark, TabId)>,
     pub(crate) refused: Vec<(Mark, String)>,
+    /// What was refused up to here has been told.
+    pub(crate) told: Mark,
+    pub(crate) fence: Fence,
     pub(crate) downloads: Vec<(Mark, String, Download)>,
     /// Everything that arms the tab has been answered.
     pub(crate) armed: bool,
@@ -134,6 +138,8 @@ impl TabState {
             report: Report::default(),
             opened: Vec::new(),
             refused: Vec::new(),
+            told: 0,
+            fence: Fence::default(),
             downloads: Vec::new(),
             armed: false,
             crashed: false,
@@ -253,7 +259,13 @@ impl TabState {
         }
     }
 
-    pub(crate) fn frame_navigated(&mut self, wire: &wire::Frame, session: &Session) {
+    /// `restored`: it came back from the back/forward cache, with whatever restricts it.
+    pub(crate) fn frame_navigated(
+        &mut self,
+        wire: &wire::Frame,
+        session: &Session,
+        restored: bool,
+    ) {
         let now = self.tick();
         let id = FrameId::new(wire.id.as_str());
         let parent = wire.parent_id.as_deref().map(FrameId::new);
@@ -261,10 +273,14 @@ impl TabState {
             .frames
             .entry(id.clone())
             .or_insert_with(|| Frame::new(id.clone(), parent, session.clone()));
+        let before = frame.document.clone();
         let replaced = frame.show(wire, session);
         frame.scheduled = None;
         if !replaced {
             return;
+        }
+        if !restored {
+            self.fence_moved(&id, before.as_ref(), &wire.loader_id);
         }
         self.remove_children(&id);
         if id == self.main {

@@ -3,6 +3,7 @@
 use crate::arm::arm_child;
 use crate::containment::TopLevel;
 use crate::event::BrowserEvent;
+use crate::fence::{DocumentRequest, Verdict, shown};
 use crate::owners;
 use crate::protocol::page as wire;
 use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
@@ -101,9 +102,10 @@ impl<'a> Children<'a> {
             wire::FrameNavigated::METHOD => {
                 let navigated: wire::FrameNavigated = event.parse()?;
                 let kind: NavigationKind = event.parse()?;
+                let restored = kind.r#type == "BackForwardCacheRestore";
                 let mut state = tab.state();
-                state.frame_navigated(&navigated.frame, session);
-                if kind.r#type == "BackForwardCacheRestore" {
+                state.frame_navigated(&navigated.frame, session, restored);
+                if restored {
                     state.restored(&FrameId::new(navigated.frame.id.as_str()));
                 }
             }
@@ -157,6 +159,9 @@ impl<'a> Children<'a> {
         let Some(frame) = frame else { return Ok(()) };
         state.tick();
         let person = state.report.note(&frame, said);
+        if person.is_some() {
+            state.release(&frame);
+        }
         drop(state);
         if let Some(kind) = person {
             self.tab.emit(BrowserEvent::PersonInput { tab: self.tab.id.clone(), kind });
@@ -195,27 +200,45 @@ impl<'a> Children<'a> {
         tab.emit(BrowserEvent::DialogOpened { tab: tab.id.clone(), dialog });
     }
 
-    /// Holds the top level to its app. Frames inside are the app's own affair.
+    /// Holds the top level to its app, and documents to what was approved. Frames inside an app are
+    /// its own affair.
     fn judge(&self, paused: wire::RequestPaused, session: &Session) {
-        let main = paused.frame_id == self.tab.id.as_str();
-        let allowed = match &self.tab.containment.top_level {
-            TopLevel::Any => true,
-            TopLevel::Only(_) if !main => true,
-            TopLevel::Only(patterns) => Origin::parse(&paused.request.url)
-                .is_ok_and(|origin| patterns.iter().any(|p| p.matches(&origin))),
+        let tab = self.tab;
+        let url = paused.request.url.as_str();
+        let main = paused.frame_id == tab.id.as_str();
+        let outside = match &tab.containment.top_level {
+            TopLevel::Only(patterns) if main => Origin::parse(url)
+                .map_or(true, |origin| !patterns.iter().any(|p| p.matches(&origin))),
+            TopLevel::Any | TopLevel::Only(_) => false,
         };
-        if allowed {
-            let go = wire::ContinueRequest { request_id: &paused.request_id };
-            drop(session.post(go, ARMING));
-            return;
+        let (verdict, reason) = if outside {
+            let what = format!("{} is outside the app this browser is pinned to", shown(url));
+            (Verdict::Refuse(what), "BlockedByClient")
+        } else {
+            let frame = FrameId::new(paused.frame_id.as_str());
+            let request = DocumentRequest {
+                frame: &frame,
+                url,
+                method: &paused.request.method,
+                document: paused.network_id.as_deref(),
+                redirected: paused.redirected_request_id.is_some(),
+            };
+            let related = tab.related_hold();
+            // The page stays as it is: an aborted navigation shows no error page.
+            (tab.state().judge_document(request, related.as_ref()), "Aborted")
+        };
+        match verdict {
+            Verdict::Pass => {
+                let go = wire::ContinueRequest { request_id: &paused.request_id };
+                drop(session.post(go, ARMING));
+            }
+            Verdict::Refuse(what) => {
+                tab.state().tell_refused(what);
+                let stop =
+                    wire::FailRequest { request_id: &paused.request_id, error_reason: reason };
+                drop(session.post(stop, ARMING));
+            }
         }
-        self.tab.state().tell_refused(format!(
-            "{} is outside the app this browser is pinned to",
-            paused.request.url
-        ));
-        let stop =
-            wire::FailRequest { request_id: &paused.request_id, error_reason: "BlockedByClient" };
-        drop(session.post(stop, ARMING));
     }
 }
 

@@ -108,7 +108,10 @@ impl<'a> Step<'a> {
     pub(crate) fn finish(self, outcome: Outcome) -> Acted {
         let since = self.since;
         let (navigation, mut effects) = {
-            let state = self.tab.state();
+            let mut state = self.tab.state();
+            // What was refused after the last act ended is told now.
+            let untold = state.told.min(since);
+            state.told = state.now;
             let url = state.url().to_owned();
             let failed = state.main_frame().is_some_and(|frame| frame.failed);
             let navigation = if state.replaced > since && failed {
@@ -135,7 +138,7 @@ impl<'a> Step<'a> {
                 refused: state
                     .refused
                     .iter()
-                    .filter(|(at, _)| *at > since)
+                    .filter(|(at, _)| *at > untold)
                     .map(|(_, what)| what.clone())
                     .collect(),
                 ..Effects::default()

@@ -3,9 +3,10 @@
 use super::navigate;
 use super::refusals::{cannot, lost, stopped_before, unknown};
 use super::step::Step;
-use super::{ended, refusals};
+use super::{Live, ended, refusals};
 use crate::browser::Browser;
 use crate::effects::{Acted, Effects};
+use crate::fence::Hold;
 use crate::protocol::target::CloseTarget;
 use reins_core::{Outcome, UnknownCause};
 use std::time::Duration;
@@ -19,6 +20,7 @@ const CLOSING: Duration = Duration::from_secs(4);
 pub(crate) async fn open(
     browser: &Browser,
     url: Option<&str>,
+    hold: Hold,
     deadline: Instant,
     cancel: CancellationToken,
 ) -> Acted {
@@ -37,6 +39,7 @@ pub(crate) async fn open(
         };
     };
     let Ok(_turn) = tab.acting.acquire().await else { return ended(refusals::tab_in_use()) };
+    let _live = Live::begin(&tab, hold, Vec::new());
     let mut step = Step::new(browser, tab.clone(), deadline, cancel);
     step.opened_tab = Some(id);
     let outcome = navigate::to(&mut step, url).await;

@@ -83,7 +83,7 @@ reins_cdp::protocol! {
     type "Runtime.ExecutionContextDescription" ContextDescription {
         id: i64, unique_id: String, name: String, #[serde(default)] aux_data: AuxData
     };
-    type "Network.Request" Request { url: String };
+    type "Network.Request" Request { url: String, method: String };
 
     event "Page.frameAttached" FrameAttached { frame_id: String, parent_frame_id: String };
     event "Page.frameDetached" FrameDetached { frame_id: String, reason: Option<String> };
@@ -114,7 +114,8 @@ reins_cdp::protocol! {
     event "Network.loadingFinished" LoadingFinished { request_id: String };
     event "Network.loadingFailed" LoadingFailed { request_id: String };
     event "Fetch.requestPaused" RequestPaused {
-        request_id: String, frame_id: String, request: Request
+        request_id: String, frame_id: String, request: Request, network_id: Option<String>,
+        redirected_request_id: Option<String>
     };
     event "Inspector.targetCrashed" TargetCrashed {};
 }
@@ -150,7 +151,9 @@ pub(crate) struct Clip {
 #[derive(Clone, Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestPattern<'a> {
-    pub(crate) resource_type: &'a str,
+    /// `None`: of every kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resource_type: Option<&'a str>,
 }
 
 #[cfg(test)]

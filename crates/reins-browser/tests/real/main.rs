@@ -5,6 +5,7 @@
 
 mod attacks;
 mod clicks;
+mod containment;
 mod crash;
 mod dialogs;
 mod files;

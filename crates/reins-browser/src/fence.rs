@@ -1,0 +1,345 @@
+//! What the pages of a tab are held to while an action is live and after it (R-174…R-184, DESIGN 6.2).
+//! Judgements without any I/O: the tab's task asks, one request after the other, and does what they say.
+
+use crate::tab_state::TabState;
+use reins_core::{DocumentId, FrameId};
+use reins_guard::{
+    FrameTarget, Navigation, Obligations, Popups, RequestVerdict, clip_middle, plain_text,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The restrictions of one tab.
+#[derive(Debug, Default)]
+pub(crate) struct Fence {
+    /// The actions under way. More than one only while a dialog is answered.
+    live: Vec<Hold>,
+    /// Documents that an action touched. They stay here while they wait in the back/forward cache.
+    touched: HashMap<DocumentId, Hold>,
+    /// Holds whatever the main frame shows: the tab of a window that a touched page opened.
+    whole: Option<Hold>,
+    /// Whether this tab is such a window.
+    window: bool,
+    /// Navigations that were let go on, by the id of the document that they lead to.
+    passages: HashMap<String, Passage>,
+}
+
+/// What one approved action obliges a page to. Clones share what was used up.
+#[derive(Clone, Debug)]
+pub(crate) struct Hold {
+    /// Which action, so that nothing of an earlier one speaks for a later one.
+    generation: u64,
+    rules: Arc<Obligations>,
+    /// It is a navigation of ours, not input to a page.
+    own: bool,
+    /// The exact request has been made: it passes once.
+    spent: Arc<AtomicBool>,
+    /// The one window has opened.
+    opened: Arc<AtomicBool>,
+}
+
+/// A navigation that was let go on.
+#[derive(Debug)]
+enum Passage {
+    /// Nothing restricted the frame.
+    Free,
+    /// It is what was approved. Its document is not touched.
+    Approved { hold: Hold, posts: bool },
+    /// A touched document went on by itself within what was approved.
+    Onward { hold: Hold, posts: bool },
+}
+
+/// A document request, before anything of it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DocumentRequest<'a> {
+    pub(crate) frame: &'a FrameId,
+    pub(crate) url: &'a str,
+    pub(crate) method: &'a str,
+    /// The document it leads to.
+    pub(crate) document: Option<&'a str>,
+    /// The server answered with another address.
+    pub(crate) redirected: bool,
+}
+
+/// What becomes of something a page tried.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It goes on.
+    Pass,
+    /// It does not; in plain words for the caller.
+    Refuse(String),
+}
+
+/// What becomes of a window that a page tried to open.
+#[derive(Debug)]
+pub(crate) enum WindowVerdict {
+    /// Nothing restricts the page.
+    Free,
+    /// It was approved. Its tab is held to the rest of the approval.
+    Expected(Hold),
+    /// It closes before it runs.
+    Refused,
+}
+
+/// Navigations that neither arrive nor fail are forgotten beyond this many, the oldest document first.
+const PASSAGES: usize = 256;
+
+/// A page can make documents without end; beyond this many touched ones the whole tab is held.
+const TOUCHED: usize = 4_096;
+
+/// Addresses in messages are cut in the middle beyond this many bytes.
+const SHOWN: usize = 160;
+
+static GENERATIONS: AtomicU64 = AtomicU64::new(1);
+
+impl Hold {
+    pub(crate) fn new(rules: Obligations, own: bool) -> Self {
+        Self {
+            generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
+            rules: Arc::new(rules),
+            own,
+            spent: Arc::default(),
+            opened: Arc::default(),
+        }
+    }
+
+    /// In a pinned session the network is the protection, and steps need no fence.
+    fn pinned(&self) -> bool {
+        matches!(self.rules.navigation, Navigation::App(_))
+    }
+
+    fn used(&self) -> bool {
+        self.spent.load(Ordering::Relaxed)
+    }
+
+    fn same_site(&self, url: &str) -> bool {
+        self.rules.redirect(url) == RequestVerdict::Pass
+    }
+
+    /// Exactly one of the approved origins.
+    fn same_origin(&self, url: &str) -> bool {
+        reins_core::Origin::parse(url).is_ok_and(|origin| self.rules.redirects.contains(&origin))
+    }
+}
+
+impl TabState {
+    /// Begins an action: `touched` are the documents that its input reaches.
+    pub(crate) fn begin_action(&mut self, hold: &Hold, touched: Vec<DocumentId>) {
+        if hold.pinned() {
+            return;
+        }
+        self.fence.live.push(hold.clone());
+        for document in touched {
+            self.fence.touch(document, hold.clone());
+        }
+    }
+
+    /// The action is over. What it touched stays restricted.
+    pub(crate) fn end_action(&mut self, hold: &Hold) {
+        self.fence.live.retain(|live| live.generation != hold.generation);
+    }
+
+    /// The tab is the window that this action opened: it may show what was approved.
+    pub(crate) fn hold_window(&mut self, hold: Hold) {
+        self.fence.whole = Some(hold);
+        self.fence.window = true;
+    }
+
+    /// The person acts in a frame, or goes elsewhere by the browser's own means.
+    pub(crate) fn release(&mut self, frame: &FrameId) {
+        if let Some(document) = self.frames.get(frame).and_then(|f| f.document.as_ref()) {
+            self.fence.touched.remove(document);
+        }
+        self.fence.whole = None;
+    }
+
+    /// Judges a document request of this tab. `related` restricts a window that a restricted page has a
+    /// handle on.
+    pub(crate) fn judge_document(
+        &mut self,
+        request: DocumentRequest<'_>,
+        related: Option<&Hold>,
+    ) -> Verdict {
+        if request.redirected
+            && let Some(document) = request.document
+            && let Some(passage) = self.fence.passages.get(document)
+        {
+            return passage.redirect(request.url);
+        }
+        let main = *request.frame == self.main;
+        let touched = self.touched_hold(request.frame);
+        let posts = request.method.eq_ignore_ascii_case("POST");
+        let late = touched
+            .or_else(|| if main { self.restriction() } else { None })
+            .or_else(|| related.filter(|_| main).cloned());
+        let live = self
+            .fence
+            .live
+            .last()
+            .cloned()
+            .filter(|live| main || self.is_target(live, request.frame));
+        let passage = match (live, late) {
+            (None, None) => Passage::Free,
+            (Some(live), _) => match self.judge_live(&live, request) {
+                Some(true) => Passage::Approved { hold: live, posts },
+                Some(false) => Passage::Onward { hold: live, posts },
+                None => return Verdict::Refuse(tried_to_open(request.url, posts)),
+            },
+            (None, Some(late)) => match self.judge_late(&late, request) {
+                Some(true) => Passage::Approved { hold: late, posts },
+                Some(false) => Passage::Onward { hold: late, posts },
+                None => return Verdict::Refuse(tried_to_open(request.url, posts)),
+            },
+        };
+        if let Some(document) = request.document {
+            if self.fence.passages.len() >= PASSAGES {
+                self.fence.passages.clear();
+            }
+            self.fence.passages.insert(document.to_owned(), passage);
+        }
+        Verdict::Pass
+    }
+
+    /// While its action is live. `Some(true)`: it is the approved request itself.
+    fn judge_live(&self, live: &Hold, request: DocumentRequest<'_>) -> Option<bool> {
+        let approved =
+            live.rules.first_request(request.url, request.method) == RequestVerdict::Pass;
+        match &live.rules.navigation {
+            Navigation::Exact(_) if !live.used() => {
+                if approved && self.is_target(live, request.frame) {
+                    live.spent.store(true, Ordering::Relaxed);
+                    return Some(true);
+                }
+                None
+            }
+            // What was approved has been asked for; its page may go on within the site, as a
+            // redirect would.
+            Navigation::Exact(_) => live.same_site(request.url).then_some(false),
+            Navigation::Within(_) => approved.then_some(live.own),
+            Navigation::App(_) => Some(true),
+        }
+    }
+
+    /// When the action is over.
+    fn judge_late(&self, hold: &Hold, request: DocumentRequest<'_>) -> Option<bool> {
+        let exact = matches!(hold.rules.navigation, Navigation::Exact(_));
+        if exact
+            && !hold.used()
+            && self.is_target(hold, request.frame)
+            && hold.rules.first_request(request.url, request.method) == RequestVerdict::Pass
+        {
+            hold.spent.store(true, Ordering::Relaxed);
+            return Some(true);
+        }
+        hold.same_origin(request.url).then_some(false)
+    }
+
+    /// Whether a frame of this tab is the one that the approved request loads into.
+    fn is_target(&self, hold: &Hold, frame: &FrameId) -> bool {
+        let main = *frame == self.main;
+        let Navigation::Exact(expected) = &hold.rules.navigation else { return main };
+        match &expected.frame {
+            FrameTarget::Main => main,
+            FrameTarget::Own(own) => frame == own,
+            FrameTarget::Parent(child) => {
+                self.frames.get(child).and_then(|f| f.parent.as_ref()) == Some(frame)
+            }
+            // A tab of its own, whose only request this is.
+            FrameTarget::NewTab => main && (self.fence.window || hold.own),
+            // The browser finds the frame; the address and the method are exact all the same.
+            FrameTarget::Named(_) => !main || self.fence.window,
+        }
+    }
+
+    fn touched_hold(&self, frame: &FrameId) -> Option<Hold> {
+        let document = self.frames.get(frame)?.document.as_ref()?;
+        self.fence.touched.get(document).cloned()
+    }
+
+    /// What holds the tab's main frame: any touched document in the tab can lead it elsewhere.
+    pub(crate) fn restriction(&self) -> Option<Hold> {
+        if let Some(hold) = self.touched_hold(&self.main) {
+            return Some(hold);
+        }
+        let inside = self.frames.values().filter_map(|frame| frame.document.as_ref());
+        let mut inside = inside.filter_map(|document| self.fence.touched.get(document));
+        inside.next().or(self.fence.whole.as_ref()).cloned()
+    }
+
+    /// What holds this tab now, an action under way included.
+    pub(crate) fn hold(&self) -> Option<Hold> {
+        self.fence.live.last().cloned().or_else(|| self.restriction())
+    }
+
+    /// Judges a window that a page of this tab opens.
+    pub(crate) fn judge_window(&mut self) -> WindowVerdict {
+        let Some(hold) = self.hold() else { return WindowVerdict::Free };
+        if hold.rules.popups == Popups::One && !hold.opened.swap(true, Ordering::Relaxed) {
+            return WindowVerdict::Expected(hold);
+        }
+        WindowVerdict::Refused
+    }
+
+    /// A frame shows another document. `before` is the one it showed.
+    pub(crate) fn fence_moved(&mut self, frame: &FrameId, before: Option<&DocumentId>, now: &str) {
+        let main = *frame == self.main;
+        let held = before.and_then(|document| self.fence.touched.get(document)).cloned();
+        let document = DocumentId::new(now);
+        match self.fence.passages.remove(now) {
+            Some(Passage::Free | Passage::Approved { .. }) => {
+                if main {
+                    self.fence.whole = None;
+                }
+            }
+            Some(Passage::Onward { hold, .. }) => self.fence.touch(document, hold),
+            // Nothing was asked of the network: an address that the old document made up.
+            None => {
+                let held = held.or_else(|| if main { self.restriction() } else { None });
+                if let Some(hold) = held {
+                    self.fence.touch(document, hold);
+                }
+            }
+        }
+    }
+}
+
+impl Fence {
+    fn touch(&mut self, document: DocumentId, hold: Hold) {
+        if self.touched.len() >= TOUCHED && !self.touched.contains_key(&document) {
+            self.whole = Some(hold);
+            return;
+        }
+        self.touched.insert(document, hold);
+    }
+}
+
+impl Passage {
+    fn redirect(&self, url: &str) -> Verdict {
+        let (hold, posts) = match self {
+            Passage::Free => return Verdict::Pass,
+            Passage::Approved { hold, posts } | Passage::Onward { hold, posts } => (hold, *posts),
+        };
+        if hold.same_site(url) {
+            return Verdict::Pass;
+        }
+        let url = shown(url);
+        Verdict::Refuse(if posts {
+            format!(
+                "the form went out; its server answered with a redirect to another site, {url}, which was refused"
+            )
+        } else {
+            format!("the server answered with a redirect to another site, {url}, which was refused")
+        })
+    }
+}
+
+fn tried_to_open(url: &str, posts: bool) -> String {
+    let what = if posts { "send a form to" } else { "open" };
+    format!("this page tried to {what} {}; refused", shown(url))
+}
+
+/// An address as it is told: page text, so plain and short.
+pub(crate) fn shown(url: &str) -> String {
+    clip_middle(&plain_text(url), SHOWN)
+}
