@@ -3,6 +3,7 @@
 use crate::act::point_in_tab;
 use crate::browser::Browser;
 use crate::error::BrowserError;
+use crate::masks::{Mask, Shown, cover, masks};
 use crate::page_call::{ask, wire_error};
 use crate::picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, PictureFormat, ShotOptions, Viewport};
 use crate::protocol::page::{CaptureScreenshot, Clip, GetLayoutMetrics, LayoutMetrics, PrintToPdf};
@@ -44,9 +45,9 @@ impl Browser {
         let mut notes = Vec::new();
         let metrics = tab.session.run(GetLayoutMetrics {}, SHOT).await;
         let metrics = metrics.map_err(|e| wire_error("Page.getLayoutMetrics", e))?;
-        let viewport = viewport(&metrics);
+        let mut viewport = viewport(&metrics);
         let part = match &options.element {
-            Some(key) => Some(element(&tab, key, &viewport).await?),
+            Some(key) => Some(element(&tab, key, &mut viewport).await?),
             None if options.full_page => Some(Part {
                 x: 0.0,
                 y: 0.0,
@@ -57,9 +58,24 @@ impl Browser {
             None => None,
         };
         let part = part.map(|part| part.bounded(viewport.ratio(), &mut notes));
+        let hidden = masks(&tab).await?;
+        // Where such a field lands when the page is laid out taller is not known beforehand.
+        let stays = hidden.boxes.iter().any(|mask| mask.fixed);
+        let part =
+            part.map(|part| if stays { part.on_screen(&viewport, &mut notes) } else { part });
         let (width, height) =
             part.as_ref().map_or((viewport.width, viewport.height), |p| (p.width, p.height));
-        let shot = Shot { tab: &tab, part, limit: options.max_bytes.unwrap_or(PICTURE_BYTES) };
+        let shot = Shot {
+            tab: &tab,
+            shown: Shown {
+                left: part.as_ref().map_or(0.0, |part| part.x - viewport.x),
+                top: part.as_ref().map_or(0.0, |part| part.y - viewport.y),
+                width: part.as_ref().map_or(hidden.wide, |part| part.width),
+            },
+            part,
+            limit: options.max_bytes.unwrap_or(PICTURE_BYTES),
+            hidden: hidden.boxes,
+        };
         let (bytes, mime) = shot.take(options.format, &mut notes).await?;
         Ok(Picture { bytes, mime, width, height, viewport: viewport.public(), notes })
     }
@@ -147,6 +163,25 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Only what is on the screen now.
+    fn on_screen(mut self, view: &Metrics, notes: &mut Vec<String>) -> Self {
+        if self.beyond {
+            notes.push(
+                "only what is on the screen is shown: a field that holds a secret stays in place while the page scrolls"
+                    .to_owned(),
+            );
+        }
+        let (right, bottom) = (self.x + self.width, self.y + self.height);
+        self.x = self.x.max(view.x);
+        self.y = self.y.max(view.y);
+        self.width = (right.min(view.x + view.width) - self.x).max(1.0);
+        self.height = (bottom.min(view.y + view.height) - self.y).max(1.0);
+        self.beyond = false;
+        self
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Framed {
@@ -154,7 +189,8 @@ enum Framed {
     No { no: String },
 }
 
-async fn element(tab: &Arc<Tab>, key: &NodeKey, viewport: &Metrics) -> Result<Part, BrowserError> {
+/// The element's box, scrolled into view: `view` is then what the viewport shows.
+async fn element(tab: &Arc<Tab>, key: &NodeKey, view: &mut Metrics) -> Result<Part, BrowserError> {
     let world = tab.world_of(&key.frame, &key.document)?;
     let framed = ask(&world, &format!("__reins.frameOf({})", key.node.0), false, SHOT);
     match framed.answer::<Framed>().await? {
@@ -169,20 +205,21 @@ async fn element(tab: &Arc<Tab>, key: &NodeKey, viewport: &Metrics) -> Result<Pa
             // Scrolling into view may have moved the page.
             let metrics = tab.session.run(GetLayoutMetrics {}, SHOT).await;
             let now = metrics.map_err(|e| wire_error("Page.getLayoutMetrics", e))?;
-            let view = &now.css_visual_viewport;
-            let beyond = left < 0.0
-                || top < 0.0
-                || left + width > viewport.width
-                || top + height > viewport.height;
-            Ok(Part { x: left + view.page_x, y: top + view.page_y, width, height, beyond })
+            *view = viewport(&now);
+            let beyond =
+                left < 0.0 || top < 0.0 || left + width > view.width || top + height > view.height;
+            Ok(Part { x: left + view.x, y: top + view.y, width, height, beyond })
         }
     }
 }
 
 struct Shot<'a> {
-    tab: &'a Tab,
+    tab: &'a Arc<Tab>,
     part: Option<Part>,
+    shown: Shown,
     limit: usize,
+    /// Where fields with secrets were before the picture was taken.
+    hidden: Vec<Mask>,
 }
 
 impl Shot<'_> {
@@ -226,10 +263,15 @@ impl Shot<'_> {
             capture_beyond_viewport: self.part.as_ref().map(|part| part.beyond),
         };
         let shot = self.tab.session.run(shot, SHOT).await;
-        match shot {
-            Ok(shot) => decode(&shot.data),
-            Err(error) => Err(wire_error("Page.captureScreenshot", error)),
+        let shot = shot.map_err(|error| wire_error("Page.captureScreenshot", error))?;
+        let picture = decode(&shot.data)?;
+        // They may have moved meanwhile: both places are left out.
+        let mut hidden = masks(self.tab).await?.boxes;
+        hidden.extend(self.hidden.iter().copied());
+        if hidden.is_empty() {
+            return Ok(picture);
         }
+        cover(&picture, quality, &hidden, &self.shown)
     }
 }
 

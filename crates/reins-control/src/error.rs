@@ -72,6 +72,9 @@ pub enum ControlError {
         "the site rules could not be read or kept: {0}. Free disk space or set another --data-dir"
     )]
     Rules(String),
+    /// The kept secrets could not be used.
+    #[error("{0}")]
+    Secrets(String),
     /// The text names no site.
     #[error("{0}")]
     Site(String),
@@ -104,6 +107,7 @@ impl ControlError {
             Self::Page(_) => "unreadable_page",
             Self::Record(_) => "not_recorded",
             Self::Rules(_) => "rules_not_kept",
+            Self::Secrets(_) => "secrets",
             Self::Site(_) => "bad_site",
             Self::Path(_) => "path_not_allowed",
             Self::NoSuchResult(_) => "no_such_result",

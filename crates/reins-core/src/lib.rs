@@ -5,6 +5,7 @@
 //! one of three [`Outcome`]s, and a secret cannot be printed.
 
 mod action;
+mod credential;
 mod event;
 mod ids;
 mod key;
@@ -17,6 +18,7 @@ mod rule;
 mod secret;
 
 pub use action::{Action, Gesture, HistoryStep, Modifiers, MouseButton, ScrollBy, TypeMode};
+pub use credential::{SecretKind, SecretKindError, SecretName, SecretNameError};
 pub use event::{RunState, StepFinish, TurnEvent, TurnSummary};
 pub use ids::{
     BrowserId, CardId, DocumentId, FrameId, NodeKey, NodeNumber, OwnerId, ReceiptId, Ref,

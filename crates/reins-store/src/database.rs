@@ -11,6 +11,7 @@ use std::time::Duration;
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_receipts.sql"),
     include_str!("../migrations/0002_site_rules.sql"),
+    include_str!("../migrations/0003_secrets.sql"),
 ];
 
 /// How long a write waits for another process. Writes take milliseconds, so this is plenty, and

@@ -1,5 +1,6 @@
 //! Why the store could not do what was asked.
 
+use reins_core::SecretName;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -71,6 +72,22 @@ pub enum StoreError {
         /// What the system said.
         source: getrandom::Error,
     },
+    /// The key that seals secrets cannot be used.
+    #[error("the key that seals your secrets, {}, can't be used: {source}", path.display())]
+    Key {
+        /// The key's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
+    /// A secret does not open.
+    #[error(
+        "the secret '{name}' does not open: it was sealed with another key, or its row was changed; set it again"
+    )]
+    Sealed {
+        /// The secret.
+        name: SecretName,
+    },
     /// Anything else that SQLite reported.
     #[error("{} could not be used: {source}", path.display())]
     Database {
@@ -92,6 +109,8 @@ impl StoreError {
             StoreError::TooNew { .. } => "store_too_new",
             StoreError::Closed => "store_closed",
             StoreError::NoRandomness { .. } => "store_no_randomness",
+            StoreError::Key { .. } => "secret_key",
+            StoreError::Sealed { .. } => "secret_sealed",
             StoreError::Database { .. } => "store_database",
         }
     }

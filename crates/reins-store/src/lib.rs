@@ -1,4 +1,4 @@
-//! Durable state in one embedded SQLite file: receipts and site rules.
+//! Durable state in one embedded SQLite file: receipts, site rules and kept secrets.
 //!
 //! Several Reins processes may share the file. Each has one writer thread with a bounded queue;
 //! callers await its answers and hold no lock. A receipt is on the disk before
@@ -9,9 +9,11 @@ mod error;
 mod owner;
 mod receipt;
 mod rules;
+mod secrets;
 mod writer;
 
 pub use error::StoreError;
 pub use receipt::{OpenReceipt, Receipt, ReceiptDraft, ReceiptEnd};
 pub use rules::StoredRule;
+pub use secrets::StoredSecret;
 pub use writer::Store;

@@ -124,6 +124,11 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
+    /// The database file.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.path
+    }
+
     fn open(path: PathBuf) -> Result<Self, StoreError> {
         let connection = database::open(&path)?;
         let owner = Owner::new(&path)?;

@@ -3,6 +3,7 @@
 use crate::browser_flags::BrowserFlags;
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use reins_core::{SecretKind, SecretName};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Say what may happen on a site without asking, or never
     Rules(RulesArgs),
+    /// Keep sign-ins that the agent may use by name and never sees
+    Secrets(SecretsArgs),
     /// Print the tool reference
     Docs,
     /// Print a shell completion script
@@ -112,6 +115,37 @@ pub(crate) enum RulesCommand {
     List,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct SecretsArgs {
+    #[command(subcommand)]
+    pub(crate) command: SecretsCommand,
+    /// Where Reins keeps its own data
+    #[arg(long, value_name = "DIR", env = "REINS_DATA_DIR", global = true)]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretsCommand {
+    /// Keep a value, typed without echo or piped in on stdin
+    Set {
+        /// What the agent calls it, such as work-login
+        name: SecretName,
+        /// The only site that it is typed into (a bare host means https; port and scheme count)
+        #[arg(long, value_name = "SITE")]
+        origin: String,
+        /// Which fields it fits: password, code, payment or text
+        #[arg(long, default_value_t = SecretKind::Password)]
+        kind: SecretKind,
+    },
+    /// Forget a value
+    Remove {
+        /// Its name
+        name: SecretName,
+    },
+    /// Show names, kinds and sites, never values
+    List,
+}
+
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleWord {
@@ -149,6 +183,7 @@ pub(crate) fn dispatch(command: Command) -> ExitCode {
         Command::Install(args) => crate::doctor::install(&args),
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
         Command::Rules(args) => runtime.block_on(crate::rules::main(args)),
+        Command::Secrets(args) => runtime.block_on(crate::secrets::main(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),
     };

@@ -11,6 +11,7 @@ mod mcp;
 mod model;
 mod rules;
 mod run;
+mod secrets;
 mod steps;
 mod terminal;
 mod toolbox;

@@ -3,6 +3,7 @@
 import { abandon, announce, changed, closeNow, type Gesture, type Leads, rest, verdict, withdraw } from "./guard";
 import { boxes, hitAt, holds, isDisabled, type Point, reach, show, spot } from "./hit";
 import { choose, checkedState, fieldOf, focus, isReadOnly, isRadio, lengthOf, place, setValue } from "./fields";
+import { masks } from "./masks";
 import { deepActiveElement, flatParent, isRendered, node, number, rectOf } from "./nodes";
 import { seal } from "./seal";
 import { afterFrame, calm, quiet } from "./settle";
@@ -440,6 +441,7 @@ export const acting = {
   aimText,
   aimKeys,
   elsewhere,
+  masks,
   withdraw,
   abandon,
   verdict,

@@ -72,3 +72,64 @@ async fn a_picture_of_an_element_inside_a_frame_shows_the_element() {
     let picture = world.browser.screenshot(&world.tab, &options).await.unwrap();
     assert_eq!(png_size(&picture.bytes), (70, 30));
 }
+
+/// The colours of a picture, as `(red, green, blue)` to how often.
+fn colours(bytes: &[u8]) -> std::collections::HashMap<[u8; 3], usize> {
+    let image = image::load_from_memory(bytes).unwrap().into_rgb8();
+    let mut seen = std::collections::HashMap::new();
+    for pixel in image.pixels() {
+        *seen.entry(pixel.0).or_default() += 1;
+    }
+    seen
+}
+
+/// R-131: what secret fields show is not in a picture: in the page, in frames of either kind, in
+/// shadow roots; whole, by element, and when the field stays in place while the page scrolls.
+#[tokio::test]
+async fn r131_secret_fields_are_painted_over() {
+    // Only the fields are red, so a red pixel is one that should not be there.
+    let field = "<style>body{background:white}input{background:#f00;color:#f00;border:0;width:180px;height:24px}</style>\
+        <input autocomplete=one-time-code value=123456>";
+    let inside = format!("<!doctype html>{field}");
+    let page = format!(
+        "{field}<p>Text</p><input name=cvc value=987><iframe src=/inside></iframe><iframe src={{other}}></iframe>\
+         <div id=host></div><div style=height:1500px></div><div id=card><input aria-label='Card number' value=4111111111111111></div>\
+         <script>host.attachShadow({{mode:'closed'}}).innerHTML=`{field}`</script>"
+    );
+    let world = World::start([("/inside", Page::html(&inside))]).await;
+    let other = world.site.other_url("/inside");
+    world.site.set("/", Page::html(&page.replace("{other}", &other)));
+    let stays = page
+        .replace("{other}", &other)
+        .replace("<p>Text</p>", "<style>#card{position:fixed;bottom:0}</style>");
+    world.site.set("/fixed", Page::html(&stays));
+    let red = |bytes: &[u8]| {
+        let strong = |c: &[u8; 3]| c[0] > 180 && c[1] < 90 && c[2] < 90;
+        colours(bytes).iter().filter(|(c, _)| strong(c)).map(|(_, n)| n).sum::<usize>()
+    };
+    for path in ["/", "/fixed"] {
+        done(&world.go(path).await);
+        // The reading is what finds closed roots.
+        world.text().await;
+        for format in [PictureFormat::Png, PictureFormat::Jpeg] {
+            for full_page in [false, true] {
+                let options = ShotOptions { full_page, format, ..ShotOptions::default() };
+                let picture = world.browser.screenshot(&world.tab, &options).await.unwrap();
+                assert_eq!(red(&picture.bytes), 0, "{path} {full_page} {format:?}");
+                assert!(
+                    colours(&picture.bytes).contains_key(&[128, 128, 128]),
+                    "{path} {full_page}"
+                );
+            }
+        }
+        let element = Some(world.find("textbox:Card number").await);
+        let options = ShotOptions { element, ..ShotOptions::default() };
+        let picture = world.browser.screenshot(&world.tab, &options).await.unwrap();
+        assert_eq!(red(&picture.bytes), 0, "{path} element");
+    }
+    // The same field shows its colour while it is empty: the test would see it.
+    world.eval("document.querySelectorAll('input').forEach(i=>i.value='')").await;
+    let png = ShotOptions { format: PictureFormat::Png, ..ShotOptions::default() };
+    let picture = world.browser.screenshot(&world.tab, &png).await.unwrap();
+    assert!(red(&picture.bytes) > 1_000);
+}

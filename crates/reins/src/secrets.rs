@@ -1,0 +1,76 @@
+//! `reins secrets`: sign-ins that the agent may use by name and never sees.
+
+use crate::cli::{SecretsArgs, SecretsCommand};
+use crate::exit;
+use anyhow::{Context, Result, bail};
+use reins_control::SecretBook;
+use reins_core::Secret;
+use std::io::{IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+/// A longer value is no password but a file by mistake.
+const VALUE_BYTES: u64 = 16 * 1024;
+
+pub(crate) async fn main(args: SecretsArgs) -> Result<ExitCode> {
+    let book = SecretBook::open(&crate::browser_flags::data_dir(args.data_dir.as_deref())?)?;
+    match args.command {
+        SecretsCommand::Set { name, origin, kind } => {
+            let value = value(name.as_str())?;
+            let kept = book.set(name, &origin, kind, value).await?;
+            say(&format!(
+                "{} is kept for {} ({} fields). The agent can use its name; it never sees the value.",
+                kept.name, kept.origin, kept.kind
+            ))?;
+        }
+        SecretsCommand::Remove { name } => {
+            if !book.remove(name.clone()).await? {
+                say(&format!("there is no secret {name}; `reins secrets list` shows them"))?;
+                return Ok(ExitCode::from(exit::FAILED));
+            }
+            say(&format!("{name} is forgotten"))?;
+        }
+        SecretsCommand::List => {
+            let kept = book.list().await?;
+            if kept.is_empty() {
+                say("no secrets; keep one with `reins secrets set NAME --origin SITE`")?;
+            }
+            for secret in kept {
+                say(&format!("{:<20} {:<9} {}", secret.name, secret.kind, secret.origin))?;
+            }
+        }
+    }
+    Ok(ExitCode::from(exit::DONE))
+}
+
+fn say(text: &str) -> std::io::Result<()> {
+    writeln!(std::io::stdout().lock(), "{text}")
+}
+
+/// The value, typed without echo or piped in. Never an argument: those show in process lists.
+fn value(name: &str) -> Result<Secret<String>> {
+    let stdin = std::io::stdin();
+    let mut value = if stdin.is_terminal() {
+        let terminal = console::Term::stderr();
+        terminal.write_str(&format!("Value of {name} (not shown): "))?;
+        terminal.read_secure_line().context("the value could not be read")?
+    } else {
+        let mut text = String::new();
+        stdin
+            .lock()
+            .take(VALUE_BYTES + 1)
+            .read_to_string(&mut text)
+            .context("the value on stdin is no text")?;
+        text
+    };
+    // The end of the line is how it was typed, not part of it.
+    while value.ends_with(['\n', '\r']) {
+        value.pop();
+    }
+    if value.is_empty() {
+        bail!("the value is empty, so nothing was kept; type it, or pipe it in on stdin");
+    }
+    if value.len() as u64 > VALUE_BYTES {
+        bail!("the value is longer than {VALUE_BYTES} bytes, so nothing was kept");
+    }
+    Ok(Secret::new(value))
+}
