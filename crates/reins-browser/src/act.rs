@@ -141,7 +141,7 @@ async fn dispatch(step: &mut Step<'_>, action: &Action) -> Outcome {
             pointer::click(step, target, *button, *count, *modifiers).await
         }
         Action::Drag { from, to } => drag::drag(step, from, to).await,
-        Action::Type { target, text, mode, keys, enter } => {
+        Action::Type { target, text, mode, keys, enter, .. } => {
             text::write(step, target, text, *mode, *keys, *enter).await
         }
         Action::Select { target, options } => fields::select(step, target, options).await,

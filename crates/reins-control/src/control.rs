@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::cards::Answerer;
 use crate::error::ControlError;
 use crate::host::Host;
+use crate::kept;
 use crate::reply::{Reply, Stored};
 use crate::report;
 use crate::session::Session;
@@ -11,7 +12,7 @@ use crate::tool::{Effect, Tool};
 use crate::turn;
 use reins_core::{Origin, OriginPattern, OwnerId, Rule, SessionId, TurnId};
 use reins_guard::{Level, Policy, SiteRules};
-use reins_store::{Receipt, Store};
+use reins_store::{Receipt, Store, StoredSecret};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -99,6 +100,8 @@ pub(crate) struct Inner {
     rules: Mutex<SiteRules>,
     /// Rules set on a card that could not be written.
     unkept: Mutex<Vec<(Origin, Rule)>>,
+    /// What secrets are kept, without their values.
+    secrets: Mutex<Vec<StoredSecret>>,
     interrupted: Mutex<Vec<Receipt>>,
     pub(crate) numbers: AtomicU64,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
@@ -131,6 +134,7 @@ impl Control {
                 store,
                 rules: Mutex::new(rules),
                 unkept: Mutex::default(),
+                secrets: Mutex::default(),
                 interrupted: Mutex::new(interrupted),
                 options,
                 sessions: Mutex::default(),
@@ -162,8 +166,19 @@ impl Control {
         }
         let mut call =
             Call::new(self, session.clone(), request.cards, request.cancel, (stop, step));
-        let answer = call.run(request.tool, request.arguments).await;
+        let mut answer = call.run(request.tool, request.arguments).await;
         drop(line);
+        if let Ok(reply) = &mut answer
+            && reply.page.as_ref().is_some_and(|page| page.whole)
+            && let Some(url) = reply.facts.get("url").and_then(Value::as_str)
+            && let Some(offer) = kept::offer(&lock(&self.inner.secrets), url)
+        {
+            if !reply.text.is_empty() {
+                reply.text.push('\n');
+            }
+            reply.text.push_str(&offer);
+        }
+        let answer = kept::clean_answer(answer, &session.state().typed);
         let mut told = match &answer {
             Ok(_) => self.interrupted().await.join("\n"),
             Err(_) => String::new(),
@@ -198,7 +213,13 @@ impl Control {
     /// One kept result.
     pub fn result(&self, uri: &str) -> Option<(Stored, Vec<u8>)> {
         self.all_sessions().iter().find_map(|session| {
-            session.state().results.get(uri).map(|(about, body)| (about.clone(), body.to_vec()))
+            let state = session.state();
+            let (about, body) = state.results.get(uri)?;
+            let body = match std::str::from_utf8(body) {
+                Ok(text) => kept::clean_text(text, &state.typed).into_bytes(),
+                Err(_) => body.to_vec(),
+            };
+            Some((about.clone(), body))
         })
     }
 
@@ -243,6 +264,7 @@ impl Inner {
             rules.set(origin.clone(), *rule);
         }
         *lock(&self.rules) = rules;
+        *lock(&self.secrets) = self.store.secrets().await.map_err(crate::secret_book::failed)?;
         Ok(())
     }
 

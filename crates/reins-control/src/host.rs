@@ -4,8 +4,8 @@ use crate::call::{Call, browser_error};
 use crate::control::{BrowserSource, Control, ControlOptions};
 use crate::error::ControlError;
 use reins_browser::{
-    Browser, BrowserError, BrowserEvent, BrowserEvents, Containment, Downloads, LaunchOptions,
-    OpenedBy, Popups, Profile, TopLevel,
+    Browser, BrowserError, BrowserEvent, BrowserEvents, Containment, Destinations, Downloads,
+    LaunchOptions, OpenedBy, Popups, Profile, TopLevel,
 };
 use reins_core::TabId;
 use std::collections::HashSet;
@@ -32,6 +32,7 @@ impl Host {
             containment: Containment {
                 top_level: if pinned { TopLevel::Only(options.app.clone()) } else { TopLevel::Any },
                 popups: Popups::Allow,
+                destinations: Destinations::Known,
                 downloads: match &options.downloads {
                     Some(dir) => Downloads::Into(dir.clone()),
                     None => Downloads::Refuse,

@@ -10,6 +10,7 @@ mod cards;
 mod control;
 mod error;
 mod host;
+mod kept;
 mod look;
 mod reply;
 mod report;

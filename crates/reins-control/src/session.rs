@@ -2,7 +2,7 @@
 
 use crate::results::Results;
 use reins_browser::Download;
-use reins_core::{NodeKey, Origin, OwnerId, SessionId, TabId, TurnId};
+use reins_core::{NodeKey, Origin, OwnerId, Secret, SessionId, TabId, TurnId};
 use reins_guard::{Level, TurnFacts};
 use reins_page::{PublishedSnapshot, RefRegistry};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) results: Results,
     /// Sites the person agreed to on a card that asked for nothing else.
     pub(crate) asked: BTreeSet<Origin>,
+    /// Kept secrets that were typed: what pages make of them is taken out of every answer.
+    pub(crate) typed: Vec<Secret<String>>,
     /// How often this session was stopped or paused; older approvals are void.
     pub(crate) stops: u64,
 }

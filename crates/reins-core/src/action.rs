@@ -1,5 +1,6 @@
 //! What a caller may ask a browser to do, with every target already resolved and read.
 
+use crate::credential::SecretName;
 use crate::ids::TabId;
 use crate::key::KeyChord;
 use crate::record::TargetRecord;
@@ -68,6 +69,8 @@ pub enum Action {
         target: TargetRecord,
         /// The text. Never shown on a card or in a log.
         text: Secret<String>,
+        /// The name of the kept secret that the text is, if it is one.
+        kept: Option<SecretName>,
         /// Replace what is there, or add to it.
         mode: TypeMode,
         /// Send each character as its own key press, for pages that listen to keys.

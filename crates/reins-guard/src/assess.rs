@@ -54,6 +54,8 @@ pub enum RiskKind {
     Purchase,
     /// A password, one-time code or payment field.
     SensitiveField,
+    /// A secret that the person keeps with Reins.
+    KeptSecret,
 }
 
 impl RiskKind {
@@ -80,6 +82,7 @@ impl RiskKind {
             RiskKind::Delete => "delete",
             RiskKind::Purchase => "purchase",
             RiskKind::SensitiveField => "sensitive_field",
+            RiskKind::KeptSecret => "kept_secret",
         }
     }
 }
@@ -209,9 +212,12 @@ pub(crate) fn assess<'a>(action: &'a Action, facts: &'a Facts<'a>) -> Assessment
         Action::Drag { from, to } => {
             Assessment::new(Effect::Input).within(from).within(to).risk(RiskKind::Unclassified)
         }
-        Action::Type { target, text, keys, enter, .. } => {
+        Action::Type { target, text, kept, keys, enter, .. } => {
             let text = text.expose();
             let mut step = Assessment::new(Effect::Input).within(target).risks(secret(target));
+            if kept.is_some() {
+                step = step.risk(RiskKind::KeptSecret);
+            }
             if !target.editable {
                 step = step.risk(RiskKind::Unclassified);
             }

@@ -148,6 +148,7 @@ fn risk_word(risk: RiskKind) -> Option<&'static str> {
         RiskKind::Delete => "delete or reset something",
         RiskKind::Upload => "upload a file",
         RiskKind::Download => "download a file",
+        RiskKind::KeptSecret => "use a secret that you keep with Reins",
         RiskKind::SensitiveField => "use a password, one-time code or payment field",
         RiskKind::SignIn => "sign in or out, or authorise something",
         RiskKind::Subscription => "start or end a subscription",

@@ -24,10 +24,11 @@ pub(crate) fn title(action: &Action, facts: &Facts<'_>) -> String {
         Action::CloseTab { .. } => "Close a tab?".to_owned(),
         Action::Pointer { target, gesture } => format!("{} {}?", pointing(*gesture), named(target)),
         Action::Drag { from, to } => format!("Drag {} onto {}?", named(from), named(to)),
-        Action::Type { target, enter: true, .. } => {
-            format!("Type into {} and press Enter?", named(target))
+        Action::Type { target, kept, enter, .. } => {
+            let what = kept.as_ref().map_or(String::new(), |name| format!(" the secret {name}"));
+            let enter = if *enter { " and press Enter" } else { "" };
+            format!("Type{what} into {}{enter}?", named(target))
         }
-        Action::Type { target, .. } => format!("Type into {}?", named(target)),
         Action::Select { target, options } => {
             format!("Choose {} in {}?", listed(options, "nothing"), named(target))
         }

@@ -43,6 +43,7 @@ fn typing(name: &str) -> Action {
     Action::Type {
         target: field(name),
         text: Secret::new(SECRET.to_owned()),
+        kept: None,
         mode: TypeMode::Replace,
         keys: false,
         enter: false,

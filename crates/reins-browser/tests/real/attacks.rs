@@ -176,6 +176,7 @@ async fn r172_text_does_not_follow_a_focus_that_moves_away() {
         .act(Action::Type {
             target,
             text: reins_core::Secret::new("secret".into()),
+            kept: None,
             mode: reins_core::TypeMode::Replace,
             keys: true,
             enter: false,

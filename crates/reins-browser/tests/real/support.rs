@@ -201,6 +201,7 @@ pub(crate) fn fill(target: TargetRecord, text: &str) -> Action {
     Action::Type {
         target,
         text: Secret::new(text.to_owned()),
+        kept: None,
         mode: TypeMode::Replace,
         keys: false,
         enter: false,

@@ -4,7 +4,7 @@ use crate::support::{Page, World, done, fill, refused};
 use reins_core::{Action, Secret, TypeMode};
 
 fn typed(target: reins_core::TargetRecord, text: &str, mode: TypeMode, keys: bool) -> Action {
-    Action::Type { target, text: Secret::new(text.into()), mode, keys, enter: false }
+    Action::Type { target, text: Secret::new(text.into()), kept: None, mode, keys, enter: false }
 }
 
 #[tokio::test]

@@ -47,10 +47,15 @@ pub struct Desk {
     pub person: Person,
     pub owner: OwnerId,
     pub session: SessionId,
-    _data: TempDir,
+    data: TempDir,
 }
 
 impl Desk {
+    /// Where this control keeps its data.
+    pub fn data(&self) -> &std::path::Path {
+        self.data.path()
+    }
+
     /// Guarded, at level auto.
     pub async fn guarded(person: Person) -> Self {
         Self::new(person, |_| {}).await
@@ -84,7 +89,7 @@ impl Desk {
             person,
             owner: OwnerId::new("test"),
             session: SessionId::new("main"),
-            _data: data,
+            data,
         }
     }
 

@@ -481,3 +481,22 @@ fn the_catalogue_names_each_step_once() {
     names.dedup();
     assert_eq!(names.len(), count);
 }
+
+/// A kept secret is typed after a card at every level, whatever the field, and the card names it.
+#[test]
+fn r151_a_kept_secret_asks() {
+    for field in [sensitive("password", "Password", Sensitivity::Password), input("text", "User")] {
+        for enter in [false, true] {
+            let Action::Type { target, text, mode, keys, .. } = type_into(field.clone()) else {
+                panic!("typing types")
+            };
+            let kept = Some("work-login".parse().expect("a name"));
+            let action = Action::Type { target, text, kept, mode, keys, enter };
+            asks_everywhere(&action, RiskKind::KeptSecret);
+            for world in generous() {
+                let card = card(&world, &action);
+                assert!(card.card().title.contains("the secret work-login"));
+            }
+        }
+    }
+}

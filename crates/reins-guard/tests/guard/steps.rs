@@ -133,6 +133,7 @@ pub(crate) fn typing(target: TargetRecord, text: &str, keys: bool, enter: bool) 
     Action::Type {
         target,
         text: Secret::new(text.to_owned()),
+        kept: None,
         mode: TypeMode::Replace,
         keys,
         enter,
