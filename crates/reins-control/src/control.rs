@@ -2,6 +2,7 @@
 
 use crate::call::Call;
 use crate::cards::Answerer;
+use crate::critic::Critic;
 use crate::error::ControlError;
 use crate::host::Host;
 use crate::kept;
@@ -56,6 +57,8 @@ pub struct ControlOptions {
     pub upload_roots: Vec<PathBuf>,
     /// Where receipts and saved files live.
     pub data_dir: PathBuf,
+    /// Who answers the safety check of level careful. Without one the person is asked.
+    pub critic: Option<Arc<dyn Critic>>,
 }
 
 /// How a turn begins.

@@ -8,6 +8,7 @@ mod args;
 mod call;
 mod cards;
 mod control;
+mod critic;
 mod error;
 mod host;
 mod kept;
@@ -25,6 +26,7 @@ mod turn;
 
 pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};
 pub use control::{BrowserSource, CallRequest, Control, ControlOptions, TurnStart};
+pub use critic::{CRITIC_INSTRUCTIONS, Critic};
 pub use error::ControlError;
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};

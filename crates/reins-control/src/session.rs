@@ -108,6 +108,8 @@ pub(crate) struct Turn {
     pub(crate) cap: Option<u32>,
     /// Whether the person's own words were seen at this door.
     pub(crate) user_message: bool,
+    /// The person's own words, for the safety check.
+    pub(crate) goal: Option<String>,
     /// What the guard may know of this turn.
     pub(crate) facts: TurnFacts,
     /// The level, read once.

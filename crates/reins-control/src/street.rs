@@ -9,7 +9,7 @@ use reins_browser::{Acted, DialogKind, Effects};
 use reins_core::{Action, DocumentOrigin, NodeKey, Outcome, Refusal, TabId, TargetRecord, TurnId};
 use reins_guard::{
     Answer, ApprovedAction, Consent, CriticState, Decision, DialogFacts, Downloads, Facts, Moment,
-    PendingCard, Published, SiteRules, TabFacts, TurnFacts, VerdictError, evaluate, still_allowed,
+    PendingCard, Published, SiteRules, TabFacts, TurnFacts, evaluate, still_allowed,
 };
 use reins_store::ReceiptDraft;
 use std::time::SystemTime;
@@ -47,28 +47,38 @@ impl Call<'_> {
             Decision::Allow(approved) => return Ok(Ok(approved)),
             Decision::Block(refusal) => return Ok(Err(refusal)),
             Decision::Plan(pending) | Decision::Confirm(pending) => pending,
-            // No door brings a critic yet, so what it would look at is asked.
-            Decision::Check(check) => match check.decide(Err(VerdictError::Provider)) {
-                Ok(approved) => return Ok(Ok(approved)),
-                Err(pending) => pending,
-            },
+            Decision::Check(check) => {
+                let verdict = self.verdict(&check).await;
+                match check.decide(verdict) {
+                    Ok(approved) => return self.still(approved).await,
+                    Err(pending) => pending,
+                }
+            }
         };
         match self.ask(pending, subject).await? {
             Err(refusal) => Ok(Err(refusal)),
             Ok(consent) => {
                 self.grant(&consent).await;
                 // The person may have taken a while: blocks and the moment are checked again.
-                let known = self.known(consent.approved.action()).await;
-                let allowed =
-                    self.with_facts(&known, |facts| still_allowed(&consent.approved, facts))?;
-                if let Err(refusal) = allowed {
-                    return Ok(Err(refusal));
-                }
+                let approved = match self.still(consent.approved).await? {
+                    Ok(approved) => approved,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
                 // And so is the page: what they agreed to must still be what is there.
-                let fresh = self.read_again(consent.approved.action()).await?;
-                Ok(consent.approved.confirm(&fresh).map(|()| consent.approved))
+                let fresh = self.read_again(approved.action()).await?;
+                Ok(approved.confirm(&fresh).map(|()| approved))
             }
         }
+    }
+
+    /// What was allowed after a wait, if it still is: blocks and the moment are checked again.
+    async fn still(
+        &mut self,
+        approved: ApprovedAction,
+    ) -> Result<Result<ApprovedAction, Refusal>, ControlError> {
+        let known = self.known(approved.action()).await;
+        let allowed = self.with_facts(&known, |facts| still_allowed(&approved, facts))?;
+        Ok(allowed.map(|()| approved))
     }
 
     async fn ask(
@@ -221,7 +231,10 @@ impl Call<'_> {
                 None => Downloads::Refused,
             },
             user_message_visible: turn.user_message,
-            critic: CriticState::Missing,
+            critic: match inner.options.critic {
+                Some(_) => CriticState::Available,
+                None => CriticState::Missing,
+            },
             moment: Moment { turn: turn.id, step: self.step, stops: state.stops },
         }))
     }

@@ -35,6 +35,7 @@ impl Control {
             calls: 0,
             cap: start.cap,
             user_message: start.message.is_some(),
+            goal: start.message,
             facts,
             level: self.inner.options.level,
             stop: CancellationToken::new(),

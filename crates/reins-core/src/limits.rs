@@ -11,6 +11,9 @@ pub const SETTLE_CAP: Duration = Duration::from_secs(4);
 /// Deadline of one call on the browser.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(30);
 
+/// The safety check is worth waiting for no longer: then the person is asked.
+pub const CRITIC_DEADLINE: Duration = Duration::from_secs(4);
+
 /// A published snapshot's budget in estimated tokens.
 pub const SNAPSHOT_TOKENS: usize = 8_192;
 

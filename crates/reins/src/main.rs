@@ -2,6 +2,7 @@
 
 mod browser_flags;
 mod cli;
+mod critic;
 mod demo;
 mod docs;
 mod doctor;

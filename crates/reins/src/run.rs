@@ -1,16 +1,18 @@
 //! `reins run`: the agent in a terminal.
 
 use crate::cli::RunArgs;
+use crate::critic::ModelCritic;
 use crate::exit;
 use crate::model;
 use crate::steps::{Show, Steps, print_json};
 use crate::toolbox::Bridge;
 use anyhow::Result;
 use reins_agent::{Agent, AgentEvent, AgentOptions, Opening, RunEnd, RunReport};
-use reins_control::{Control, TurnStart};
+use reins_control::{Control, ControlOptions, TurnStart};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +23,11 @@ const EVENTS: usize = 256;
 pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
     let show = if args.json { Show::Json } else { Show::Rows };
     let chosen = model::choose(args.model.as_deref(), args.base_url.as_deref()).await?;
-    let control = Control::open(args.browser.options()?).await?;
+    let options = ControlOptions {
+        critic: Some(Arc::new(ModelCritic(Arc::clone(&chosen.client)))),
+        ..args.browser.options()?
+    };
+    let control = Control::open(options).await?;
     let urls: Vec<String> = args.url.iter().cloned().collect();
     let start = TurnStart { message: Some(args.task.clone()), urls, cap: None };
     let steps = Steps::begin(control.clone(), start, show);
