@@ -70,12 +70,16 @@ impl Browser {
         {
             return Err(error);
         }
-        let mut capture = self.round(&tab, request, deadline.min(FRAME)).await?;
+        // A whole page may be long; whoever asks for all of it says how long they wait.
+        let limit = if request.full { deadline } else { deadline.min(FRAME) };
+        let mut capture = self.round(&tab, request, limit).await?;
         // A document that was replaced meanwhile is read once more, if there is time.
         let again = capture.notes.iter().any(|n| n.trouble == FrameTrouble::Replaced);
-        if again && until.saturating_duration_since(Instant::now()) > FRAME {
+        let left = until.saturating_duration_since(Instant::now());
+        if again && left > FRAME {
             let replaced = capture.replaced.take();
-            capture = self.round(&tab, request, FRAME).await?;
+            let limit = if request.full { left } else { FRAME };
+            capture = self.round(&tab, request, limit).await?;
             capture.replaced = replaced.or(capture.replaced);
         }
         Ok(capture)
@@ -266,8 +270,14 @@ fn sessions_of(frames: &[Asking]) -> Vec<Session> {
     sessions
 }
 
-/// Fetches closed roots and internals where there are any. The frames to be read again.
+/// Fetches closed roots, internals and listeners where there are any. The frames to be read again.
 async fn fetch_needs(done: &[Read], sessions: &[Session], counts: &[Option<u32>]) -> Vec<FrameId> {
+    let listeners = join_all(sessions.iter().map(|session| async {
+        let mut read = done.iter().filter(|read| read.session() == session.id());
+        let wanted = read.any(|read| read.capture().is_some_and(FrameCapture::listeners_wanted));
+        if wanted { hosts::listeners(session, ELEMENT).await } else { None }
+    }))
+    .await;
     let wants = done.iter().filter_map(|read| {
         let capture = read.capture()?;
         let world = read.frame.world.as_ref()?;
@@ -279,12 +289,21 @@ async fn fetch_needs(done: &[Read], sessions: &[Session], counts: &[Option<u32>]
             .filter(|other| other.session() == world.session.id())
             .map(|other| other.capture().map_or(Some(0), FrameCapture::searchable))
             .collect();
-        Some((read, capture, world, needs::excess(found, &counted)))
+        let listening = capture.listeners_wanted().then(|| {
+            let listeners = listeners.get(session)?.as_ref()?;
+            Some(listeners.of(read.frame.id.as_str()))
+        });
+        Some((read, capture, world, needs::excess(found, &counted), listening.flatten()))
     });
-    let fetched = join_all(wants.map(|(read, capture, world, excess)| async move {
+    let fetched = join_all(wants.map(|(read, capture, world, excess, listening)| async move {
         let roots = if excess == Some(0) { 0 } else { hosts::adopt(world, excess, ELEMENT).await };
         let internals = hosts::internals(world, capture.internals_wanted(), ELEMENT).await;
-        (roots > 0 || internals.unwrap_or(false)).then(|| read.frame.id.clone())
+        let listening = match listening {
+            Some(found) => hosts::tell_listeners(world, found, ELEMENT).await,
+            None => 0,
+        };
+        let news = roots > 0 || internals.unwrap_or(false) || listening > 0;
+        news.then(|| read.frame.id.clone())
     }));
     fetched.await.into_iter().flatten().collect()
 }

@@ -1,11 +1,11 @@
-//! What the page script cannot see by itself: closed shadow roots and element internals. Both are
-//! fetched for just the elements concerned and handed to the script, as [`reins_page::needs`] tells.
+//! What the page script cannot see by itself: closed shadow roots, element internals and listeners.
+//! They are fetched for just the elements concerned and handed to the script, as [`reins_page::needs`] tells.
 
 use crate::frame::World;
 use crate::page_call::{AskError, ask, ask_error, call, object, release};
 use crate::protocol::page::{
-    CallArgument, CallFunctionOn, DiscardSearch, Evaluate, GetPartialAxTree, PerformSearch,
-    ResolveNode,
+    CallArgument, CallFunctionOn, CaptureDom, DiscardSearch, Evaluate, GetPartialAxTree,
+    PerformSearch, ResolveNode,
 };
 use futures_util::future::join_all;
 use reins_cdp::{Pending, Session};
@@ -52,33 +52,60 @@ async fn adopt_from(world: &World, excess: Option<u32>, deadline: Duration) -> O
     };
     let listed = session.call_raw("Runtime.evaluate", listed, deadline).await.ok()?;
     let ids = needs::closed_roots(std::str::from_utf8(listed.bytes()).ok()?);
-    let resolved: Vec<_> = ids
+    hand_over(world, ids, needs::ADOPT, deadline).await
+}
+
+/// Calls a function of the page script with nodes that it cannot reach by itself.
+async fn hand_over(
+    world: &World,
+    nodes: Vec<i64>,
+    function: &str,
+    deadline: Duration,
+) -> Option<u64> {
+    let session = &world.session;
+    let resolved: Vec<_> = nodes
         .into_iter()
         .map(|backend_node_id| {
             let resolve = ResolveNode { backend_node_id, execution_context_id: world.number };
             session.post(resolve, deadline)
         })
         .collect();
-    let roots: Vec<String> = join_all(resolved)
+    let objects: Vec<String> = join_all(resolved)
         .await
         .into_iter()
-        .filter_map(|root| root.ok()?.object.object_id)
+        .filter_map(|node| node.ok()?.object.object_id)
         .collect();
-    let adopt = CallFunctionOn {
-        function_declaration: needs::ADOPT,
+    let call = CallFunctionOn {
+        function_declaration: function,
         // Any object of the same world will do; it says where the function runs.
-        object_id: roots.first()?,
-        arguments: roots
+        object_id: objects.first()?,
+        arguments: objects
             .iter()
-            .map(|root| CallArgument { object_id: Some(root), ..CallArgument::default() })
+            .map(|object| CallArgument { object_id: Some(object), ..CallArgument::default() })
             .collect(),
         return_by_value: true,
     };
-    let adopted = session.run(adopt, deadline).await;
-    for root in &roots {
-        release(session, root);
+    let answer = session.run(call, deadline).await;
+    for object in &objects {
+        release(session, object);
     }
-    adopted.ok()?.result.value?.as_u64()
+    answer.ok()?.result.value?.as_u64()
+}
+
+/// Which elements listen for clicks, in all frames of a session.
+pub(crate) async fn listeners(session: &Session, deadline: Duration) -> Option<needs::Listeners> {
+    let snapshot = CaptureDom { computed_styles: &[] };
+    let answer = session.call_raw("DOMSnapshot.captureSnapshot", snapshot, deadline).await.ok()?;
+    answer.parse().ok()
+}
+
+/// Hands over the elements of a frame that listen for clicks. How many were new.
+pub(crate) async fn tell_listeners(world: &World, found: Vec<i64>, deadline: Duration) -> u64 {
+    if found.is_empty() {
+        let told = ask(world, "__reins.tellListeners()", false, deadline);
+        return told.answer().await.unwrap_or(0);
+    }
+    hand_over(world, found, needs::TELL_LISTENERS, deadline).await.unwrap_or(0)
 }
 
 /// Roles and names that custom elements have by their internals, told to the script.

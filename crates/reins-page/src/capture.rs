@@ -94,6 +94,7 @@ pub struct FrameCapture {
     closed: Vec<NodeNumber>,
     internals: Vec<NodeNumber>,
     searchable: Option<u32>,
+    listeners: bool,
 }
 
 impl FrameCapture {
@@ -112,6 +113,11 @@ impl FrameCapture {
     /// Custom elements whose internals may give them a role or a label (see [`crate::needs`]).
     pub fn internals_wanted(&self) -> &[NodeNumber] {
         &self.internals
+    }
+
+    /// Whether the browser is to be asked which elements listen for clicks (see [`crate::needs`]).
+    pub fn listeners_wanted(&self) -> bool {
+        self.listeners
     }
 
     /// The element that has the focus, if any.
@@ -143,6 +149,8 @@ struct Wire<'a> {
     internals: Vec<u32>,
     #[serde(default)]
     nodes: i64,
+    #[serde(default)]
+    listeners: bool,
     #[serde(default)]
     gone: Vec<u32>,
     #[serde(default)]
@@ -194,6 +202,7 @@ pub fn parse_capture(meta: FrameMeta, json: &str) -> Result<FrameCapture, PageEr
         closed: numbers(wire.hosts),
         internals: numbers(wire.internals),
         searchable: u32::try_from(wire.nodes).ok(),
+        listeners: wire.listeners,
     })
 }
 

@@ -150,6 +150,20 @@ impl Writer<'_, '_> {
         self.push_widget(id, role, name, &value, depth);
     }
 
+    /// Whether an item is one link within the page, as tabs are: a click on the item is one on it.
+    fn is_all_link(&self, id: Id, name: &str) -> bool {
+        let mut links = self.tree.children(id).filter(|at| self.tree.element(*at).is_some());
+        let (Some(link), None) = (links.next(), links.next()) else { return false };
+        self.tree.tag(link) == "a"
+            && self.tree.fact(link, Key::Href).is_some_and(|href| {
+                let here = &self.capture.meta.url;
+                let document = |url: &str| url.split('#').next().map(str::to_owned);
+                href.contains('#') && document(href) == document(here)
+            })
+            && self.namer.name(link, "link").text == name
+            && !self.holds_widgets(link)
+    }
+
     /// An item of a tree, menu or list, which may hold further items.
     fn item(&mut self, id: Id, role: &str, name: &str, depth: u16) {
         let nested: Vec<Id> = self
@@ -161,7 +175,10 @@ impl Writer<'_, '_> {
             .collect();
         if nested.is_empty() {
             self.push_widget(id, role, name, "", depth);
-            return self.inner_widgets(id, depth);
+            if !self.is_all_link(id, name) {
+                self.inner_widgets(id, depth);
+            }
+            return;
         }
         let mut own = String::new();
         for child in self.tree.children(id).filter(|at| !nested.contains(at)) {

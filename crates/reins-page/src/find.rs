@@ -59,10 +59,19 @@ impl RefRegistry {
         let mut last_place = String::new();
         for at in found.into_iter().take(MATCHES) {
             let place = place_of(&snapshot.lines, at);
-            let line = self.show(snapshot, &snapshot.lines[at]);
+            let mut line = self.show(snapshot, &snapshot.lines[at]);
+            let mut pointed = String::new();
+            if let (true, Some(words)) = (line.refs.is_empty(), snapshot.lines[at].words) {
+                // Plain text can be what a page wants clicked or dragged.
+                let piece = Line { pieces: vec![Piece::Ref(words)], ..Line::new(0, true) };
+                let piece = self.show(snapshot, &piece);
+                pointed = piece.text.trim_start_matches('-').to_owned();
+                line.refs.extend(piece.refs);
+            }
             let mut text = line.text.trim_start().to_owned();
-            if line.refs.is_empty() {
+            if line.refs.is_empty() || !pointed.is_empty() {
                 text = around(&text, &phrase);
+                text.push_str(&pointed);
             }
             let mut said = String::new();
             if place != last_place && !place.is_empty() {

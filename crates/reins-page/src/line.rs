@@ -51,6 +51,8 @@ pub(crate) struct Line {
     pub(crate) pieces: Vec<Piece>,
     /// The element the line is about, if it is about just one.
     pub(crate) about: Option<usize>,
+    /// The element whose text it begins with, for a line that has nothing else to point at.
+    pub(crate) words: Option<usize>,
     /// Whether the lines below it with more depth belong to it.
     pub(crate) container: bool,
     /// Sibling subtrees that the capture itself left out here.
@@ -68,6 +70,7 @@ impl Line {
             on_screen,
             pieces: Vec::new(),
             about: None,
+            words: None,
             container: false,
             gap: 0,
             extra: false,
@@ -205,6 +208,8 @@ pub(crate) struct Run {
     pub(crate) keep_lines: bool,
     /// What is written next belongs to an item of a list.
     pub(crate) item: bool,
+    /// The element of its first text, if it has a number.
+    pub(crate) words: Option<usize>,
     /// Stays one line even if it holds nothing but controls.
     pub(crate) together: bool,
 }
@@ -301,7 +306,8 @@ impl Run {
         }
         let on_screen = self.on_screen;
         let item = self.item;
-        let line = || Line { item, ..Line::new(depth, on_screen) };
+        let words = self.words;
+        let line = || Line { item, words, ..Line::new(depth, on_screen) };
         let mark = self.mark.take();
         if !says && !self.together {
             for part in self.parts {

@@ -41,6 +41,15 @@
 //! object, then `Accessibility.getPartialAXTree { objectId, fetchRelatives: false }`; the first node's
 //! role and name go back through [`TELL_INTERNALS`] as `[[n, role, label], …]`, an empty label where
 //! the name comes from the element's content. Then capture again. Each element is asked about once.
+//!
+//! # Listeners
+//!
+//! That a script listens for clicks on an element is to be seen nowhere in the document. Where
+//! [`crate::FrameCapture::listeners_wanted`] says so, `DOMSnapshot.captureSnapshot` without styles tells
+//! for all frames of one session; [`Listeners`] reads it. The elements are resolved as closed roots are,
+//! handed over with [`TELL_LISTENERS`] (also when there are none), and the page is captured again if any
+//! was new. The script wants it only in documents of up to 2,000 elements, when it has met elements
+//! that were not there the last time, and in documents of up to 500 after a second.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -57,6 +66,9 @@ pub const NODE: &str = "n => __reins.node(n)";
 pub const FACTS: &str = "n => __reins.facts(n)";
 /// Function that takes over roles and labels known through internals.
 pub const TELL_INTERNALS: &str = "told => __reins.tellInternals(told)";
+
+/// Function that takes over elements that listen for clicks; it returns how many were new.
+pub const TELL_LISTENERS: &str = "(...found) => __reins.tellListeners(...found)";
 
 /// Captures in a row for one reading: a closed root within a closed root needs one more.
 pub const ROUNDS: usize = 4;
@@ -89,6 +101,81 @@ pub fn closed_roots(result: &str) -> Vec<i64> {
         .filter(|root| root.mode.as_deref() == Some("closed"))
         .filter_map(|root| root.backend)
         .collect()
+}
+
+/// Elements of one frame that are handed over at most; each costs the browser a call.
+const LISTENERS: usize = 256;
+
+/// Elements that are clickable without any listener, and those that hold the whole page.
+const NATIVE: &[&str] = &[
+    "HTML", "BODY", "BUTTON", "INPUT", "SELECT", "TEXTAREA", "LABEL", "OPTION", "OPTGROUP",
+    "SUMMARY", "AREA", "FORM", "FIELDSET", "IFRAME", "FRAME",
+];
+
+/// The answer to `DOMSnapshot.captureSnapshot`, as far as it is about clicks.
+#[derive(Debug, Deserialize)]
+pub struct Listeners {
+    #[serde(default)]
+    documents: Vec<Document>,
+    #[serde(default)]
+    strings: Vec<String>,
+}
+
+impl Listeners {
+    /// Backend node ids of the elements of a frame that listen for clicks and are not clickable by
+    /// themselves, in document order.
+    pub fn of(&self, frame: &str) -> Vec<i64> {
+        let text = |index: i64| {
+            usize::try_from(index)
+                .ok()
+                .and_then(|at| self.strings.get(at))
+                .map_or("", String::as_str)
+        };
+        let Some(document) = self.documents.iter().find(|document| text(document.frame) == frame)
+        else {
+            return Vec::new();
+        };
+        let nodes = &document.nodes;
+        let own = |at: &&usize| {
+            let name = nodes.names.get(**at).map_or("", |name| text(*name));
+            // Attributes come as names and values in turn.
+            let linked = || {
+                let attributes = nodes.attributes.get(**at);
+                attributes
+                    .is_some_and(|all| all.iter().step_by(2).any(|name| text(*name) == "href"))
+            };
+            let is_link = name.eq_ignore_ascii_case("a") && linked();
+            !is_link && !NATIVE.contains(&name)
+        };
+        let clickable = nodes.clickable.index.iter().filter(own);
+        clickable.filter_map(|at| nodes.backend.get(*at).copied()).take(LISTENERS).collect()
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Document {
+    #[serde(rename = "frameId")]
+    frame: i64,
+    nodes: Nodes,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Nodes {
+    #[serde(rename = "nodeName")]
+    names: Vec<i64>,
+    #[serde(rename = "backendNodeId")]
+    backend: Vec<i64>,
+    attributes: Vec<Vec<i64>>,
+    #[serde(rename = "isClickable")]
+    clickable: Rare,
+}
+
+/// What few nodes have: their positions.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Rare {
+    index: Vec<usize>,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +231,24 @@ mod tests {
             "deepSerializedValue": {"type": "array", "value": list}}});
         assert_eq!(closed_roots(&answer.to_string()), [2]);
         assert_eq!(closed_roots("{}"), Vec::<i64>::new());
+    }
+
+    #[test]
+    fn listening_elements_are_those_that_nothing_else_makes_clickable() {
+        let answer = json!({
+            "documents": [
+                {"frameId": 0, "layout": {}, "nodes": {
+                    "nodeName": [1, 2, 3, 3, 4], "backendNodeId": [10, 11, 12, 13, 14],
+                    "attributes": [[], [], [5, 0], [0, 5], []], "isClickable": {"index": [1, 2, 3, 4]}}},
+                {"frameId": 6, "nodes": {"nodeName": [4], "backendNodeId": [20], "isClickable": {"index": [0, 9]}}},
+                {"frameId": -1, "nodes": {}},
+            ],
+            "strings": ["main", "HTML", "BODY", "A", "circle", "href", "inner"],
+        });
+        let listeners: Listeners = serde_json::from_value(answer).expect("an answer");
+        assert_eq!(listeners.of("main"), [13, 14]);
+        assert_eq!(listeners.of("inner"), [20]);
+        assert_eq!(listeners.of("other"), Vec::<i64>::new());
     }
 
     #[test]

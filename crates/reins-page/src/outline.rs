@@ -113,6 +113,9 @@ impl<'a, 'o> Writer<'a, 'o> {
             match &node.kind {
                 Kind::Text(text) => {
                     if !mute {
+                        if self.run.words.is_none() && !text.trim().is_empty() {
+                            self.run.words = self.register(id, "text", "");
+                        }
                         self.run.text(text, flags.on_screen());
                     }
                 }
@@ -169,7 +172,7 @@ impl<'a, 'o> Writer<'a, 'o> {
             "image" | "graphics-document" | "graphics-symbol" | "math" if visible => {
                 self.picture(id, role);
                 if role == "graphics-document" {
-                    self.only_widgets(id, depth);
+                    self.only_acting(id, depth);
                 }
             }
             "table" | "grid" | "treegrid" if self.is_data_table(id, role) => {

@@ -23,6 +23,23 @@ impl Writer<'_, '_> {
         self.descend(id, depth, |_, role| role::is_widget(role));
     }
 
+    /// Of a drawing, only what can be acted on: its shapes too, where they listen.
+    pub(crate) fn only_acting(&mut self, id: Id, depth: u16) {
+        for child in self.tree.children(id) {
+            let role = role::role(self.tree, child);
+            let acts = self.tree.element(child).is_some()
+                && !self.tree.flags(child).invisible()
+                && (role::is_widget(role) || self.is_clickable(child, role));
+            if acts {
+                self.widget(child, role, depth);
+            } else if self.depth_used < MAX_DEPTH {
+                self.depth_used += 1;
+                self.only_acting(child, depth);
+                self.depth_used -= 1;
+            }
+        }
+    }
+
     pub(crate) fn descend(&mut self, id: Id, depth: u16, wanted: fn(&str, &str) -> bool) {
         if self.depth_used >= MAX_DEPTH {
             return;
@@ -58,7 +75,15 @@ impl Writer<'_, '_> {
         if flags.editable() {
             return true;
         }
+        if self.only_listens(id) {
+            return self.listens_itself(id, role);
+        }
         if !(flags.pointer() || tabbable || self.tree.has(id, Key::OnClick)) {
+            return false;
+        }
+        // A hand over elements that listen, without a listener of its own, is only their hand.
+        let only_hand = !flags.listens() && !self.tree.has(id, Key::OnClick) && !tabbable;
+        if only_hand && self.holds(id, &|at| self.tree.flags(at).listens()) {
             return false;
         }
         // The page as a whole, labels (they hand the click on) and big landmarks are no buttons.
@@ -68,6 +93,37 @@ impl Writer<'_, '_> {
                 "main" | "dialog" | "alertdialog" | "document" | "application" | "table"
             )
             && (flags.pointer() || self.tree.has(id, Key::OnClick) || !is_container(role))
+    }
+
+    /// Whether a script's listener is the only sign that it can be clicked.
+    fn only_listens(&self, id: Id) -> bool {
+        let flags = self.tree.flags(id);
+        flags.listens()
+            && !flags.pointer()
+            && !self.tree.has(id, Key::OnClick)
+            && !self.tree.has(id, Key::TabIndex)
+    }
+
+    /// Whether it listens for clicks on itself, and not for those on what is inside: pages like to
+    /// have one listener for a whole part of them.
+    fn listens_itself(&self, id: Id, role: &str) -> bool {
+        let tag = self.tree.tag(id);
+        if matches!(tag, "html" | "body" | "label" | "form" | "fieldset" | "iframe" | "frame")
+            || is_container(role)
+            || matches!(role, "main" | "document" | "application" | "table" | "grid" | "treegrid")
+        {
+            return false;
+        }
+        let view = self.capture.view;
+        let large = self.tree.element(id).and_then(|element| element.rect).is_some_and(|rect| {
+            let area = |width: i32, height: i32| i64::from(width) * i64::from(height);
+            area(rect.width, rect.height) * 2 > area(view.width, view.height)
+        });
+        let acts = |at| {
+            let role = role::role(self.tree, at);
+            role::is_widget(role) || self.tree.flags(at).listens() || self.is_clickable(at, role)
+        };
+        (!large || tag == "canvas") && !self.holds(id, &acts)
     }
 
     /// Registers an element so that a ref can be given to it.
@@ -108,7 +164,8 @@ impl Writer<'_, '_> {
         } else {
             "clickable"
         };
-        if word != "textbox" && self.holds_widgets(id) {
+        let long = || self.only_listens(id) && self.namer.text(id).len() > NAME_BYTES;
+        if word != "textbox" && (self.holds_widgets(id) || long()) {
             return self.clickable_container(id, depth);
         }
         // Without a role no name is allowed; what the author says is shown all the same.
@@ -125,7 +182,8 @@ impl Writer<'_, '_> {
             text.clone()
         };
         let value = if word == "textbox" { self.namer.text(id) } else { String::new() };
-        if name.is_empty() && word == "clickable" && self.tree.flags(id).pointer() {
+        let flags = self.tree.flags(id);
+        if name.is_empty() && word == "clickable" && (flags.pointer() || flags.listens()) {
             // An empty box with a hand: an icon or a cover. It is kept, since it may be all there is.
             let rect = self.tree.element(id).and_then(|element| element.rect);
             if rect.is_none_or(|rect| rect.width < 4 || rect.height < 4) {
@@ -158,6 +216,13 @@ impl Writer<'_, '_> {
 
     /// Whether there is something to act on inside.
     pub(crate) fn holds_widgets(&self, id: Id) -> bool {
+        self.holds(id, &|at| {
+            role::is_widget(role::role(self.tree, at)) || self.tree.flags(at).listens()
+        })
+    }
+
+    /// Whether an element inside passes a test; taken for true where there is too much to look at.
+    fn holds(&self, id: Id, test: &dyn Fn(Id) -> bool) -> bool {
         let mut open: Vec<Id> = self.tree.children(id).collect();
         let mut left = 400;
         while let Some(at) = open.pop() {
@@ -166,7 +231,7 @@ impl Writer<'_, '_> {
                 return true;
             }
             if self.tree.element(at).is_some() {
-                if role::is_widget(role::role(self.tree, at)) {
+                if test(at) {
                     return true;
                 }
                 open.extend(self.tree.children(at));

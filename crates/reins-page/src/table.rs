@@ -88,7 +88,8 @@ impl Writer<'_, '_> {
     fn row(&mut self, id: Id, depth: u16) {
         let flags = self.tree.flags(id);
         let mut line = Line::new(depth, flags.on_screen());
-        let clickable = flags.pointer() || self.tree.has(id, Key::OnClick);
+        let listens = || flags.listens() && !self.holds_widgets(id);
+        let clickable = flags.pointer() || self.tree.has(id, Key::OnClick) || listens();
         if clickable && let Some(element) = self.register(id, "row", "") {
             line.pieces.push(Piece::Ref(element));
         }

@@ -268,6 +268,7 @@ fn flag_bit(name: &str) -> u32 {
         ("indented", 16),
         ("scrolls", 19),
         ("submits", 20),
+        ("listens", 22),
     ];
     NAMES.iter().find(|(have, _)| *have == name).unwrap_or_else(|| panic!("no flag {name}")).1
 }

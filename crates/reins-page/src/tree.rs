@@ -54,7 +54,7 @@ flags! {
     has_box = 0, on_screen = 1, invisible = 2, transparent = 3, tiny_font = 4, clips = 5,
     pointer = 6, disabled = 7, checked = 8, indeterminate = 9, selected = 10, required = 11,
     read_only = 12, focused = 13, editable = 14, hidden = 15, indented = 16,
-    scrolls = 19, submits = 20, bare = 21,
+    scrolls = 19, submits = 20, bare = 21, listens = 22,
 }
 
 /// A box in CSS pixels, relative to the viewport.

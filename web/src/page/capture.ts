@@ -76,6 +76,7 @@ export function capture(options: CaptureOptions = {}): string {
     hosts: walk.certain.map((host) => number(host)),
     internals: walk.internals.slice(0, INTERNALS),
     nodes: searchable(),
+    listeners: !walk.short && walk.unasked.isDue(walk.visited),
     gone,
     tags: walk.tags,
     s: walk.out,

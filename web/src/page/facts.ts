@@ -96,4 +96,6 @@ export const enum Flag {
   Submits = 1048576,
   /** Only there for context: its children were not gone through. */
   Bare = 2097152,
+  /** A script listens for clicks on it. */
+  Listens = 4194304,
 }

@@ -244,8 +244,13 @@ function checkDrop(a: Live, event: Event, target: Element | null): void {
     a.seen.add(event.type);
     return;
   }
+  // What is dragged often stays under the pointer; it was approved as well.
+  const carried = event.type !== "drop" && a.el !== null && target !== null && holds(a.el, target) && intact(a.el, a.seal);
   if (!connectedOf(a.drop.el)) stop(a, event, "gone", target);
-  else if (!target || !lands(target, a.drop.el)) stop(a, event, "slipped", target);
+  else if (carried) {
+    a.seen.add(event.type);
+    say({ t: a.token, v: "hit", k: event.type });
+  } else if (!target || !lands(target, a.drop.el)) stop(a, event, "slipped", target);
   else if (seal(a.drop.el) !== a.drop.seal) stop(a, event, "changed", target);
   else {
     a.seen.add(event.type);

@@ -1,4 +1,5 @@
 // Where an element can be hit, and what is hit at a point: through shadow roots, open and adopted.
+import { hrefOf } from "./forms";
 import {
   attributeOf,
   documentElementOf,
@@ -120,13 +121,24 @@ function actsByItself(el: Element): boolean {
   }
 }
 
+/** Items that often hold the link which does their work. */
+const ITEMS = new Set(["tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "treeitem"]);
+
+/** Whether a link only leads to a place in this document, as those inside tabs do. */
+function staysHere(link: Element): boolean {
+  const href = hrefOf(link);
+  return href !== null && href.includes("#") && href.split("#", 1)[0] === location.href.split("#", 1)[0];
+}
+
 /**
- * Whether a click that lands on `hit` is a click on `el`. Not so when something between them acts
+ * Whether a click that lands on `hit` is a click on `el`. A tab's own link to its panel is part of
+ * the tab. Not so when something between them acts
  * by itself: a card's link is not the button inside it. A label and its control stand for each other.
  */
 export function lands(hit: Element, el: Element): boolean {
   for (let at: Element | null = hit; at; at = flatParent(at)) {
     if (at === el) return true;
+    if (ITEMS.has(attributeOf(el, "role") ?? "") && staysHere(at)) continue;
     if (actsByItself(at)) return controlOf(at) === el || controlOf(el) === at;
   }
   return false;

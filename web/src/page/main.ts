@@ -3,6 +3,7 @@
 import { acting } from "./act";
 import { capture, facts, suspects, tellInternals } from "./capture";
 import { installGuard } from "./guard";
+import { tellListeners } from "./listeners";
 import { adoptRoots, deepActiveElement, node, number } from "./nodes";
 import { seal } from "./seal";
 
@@ -11,6 +12,7 @@ const reading = {
   facts,
   suspects,
   tellInternals,
+  tellListeners,
   node,
   number,
   adoptRoots,

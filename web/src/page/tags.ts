@@ -31,6 +31,9 @@ export const NAMED = new Set([
 
 /** Elements with facts that are no attributes. */
 export const LIVE = new Set(["input", "textarea", "select", "option", "button", "progress", "meter", "output"]);
+/** Clickable by themselves: their listeners say nothing more. */
+export const NATIVE = new Set(["html", "body", "a", "button", "input", "select", "textarea", "label", "option",
+  "optgroup", "summary", "area", "iframe", "frame", "br", "hr", "wbr"]);
 /** White space that collapsing would change. */
 export const SPACES = /[\t\n\r\f]|  /;
 /** So many elements of one kind without generated text speak for the rest. */

@@ -7,6 +7,7 @@
 import { clean, facts, generated, wantsInternals, type Context, type Out } from "./element";
 import { ASIDE, Display, Flag, GAP, SCREEN, TEXT } from "./facts";
 import { LabelIndex } from "./labels";
+import { listens, Unasked } from "./listeners";
 import { meet } from "./roots";
 import {
   assignedNodesOf,
@@ -47,6 +48,7 @@ import {
   LEAVES,
   LIVE,
   NAMED,
+  NATIVE,
   PLAIN,
   REPLACED,
   SKIPPED,
@@ -63,6 +65,8 @@ const VISITS = 5_000;
 const TEXT_CHARS = 4_000;
 /** Options of one select; more are counted. */
 const OPTIONS = 60;
+/** Elements numbered only for their text; more would be no search result either. */
+const NUMBERED_TEXTS = 20_000;
 /** Lists up to this length are scanned box by box when only the screen matters. */
 const SCAN = 64;
 /** Boxes looked at beyond the last one on screen before a search gives up. */
@@ -84,6 +88,7 @@ interface Block {
 
 /** What a child needs to know of the element around it. */
 interface Place {
+  el: Element;
   style: CSSStyleDeclaration;
   /** Where the record's flags are, so that what is found out later can be added. */
   flagsAt: number;
@@ -115,6 +120,8 @@ export class Walk implements Context {
   readonly certain: Element[] = [];
   /** Custom elements whose internals the browser is to be asked for. */
   readonly internals: number[] = [];
+  /** Elements whose listeners are not known. */
+  readonly unasked = new Unasked();
   /** Elements passed over because assistive technology is not to see them. */
   withheld = 0;
   visited = 0;
@@ -132,6 +139,7 @@ export class Walk implements Context {
   private readonly quietKinds = new Map<string, number>();
   /** Whether a white-space-only text here would separate words. */
   private inlineBefore = false;
+  private numbered = 0;
 
   constructor(private readonly limits: Limits) {
     this.screen = {
@@ -157,6 +165,7 @@ export class Walk implements Context {
     const style = getComputedStyle(el);
     const { screen } = this;
     return {
+      el,
       style,
       flagsAt: -1,
       block: {
@@ -259,13 +268,21 @@ export class Walk implements Context {
     if ((shown === "none" && tag !== "area") || shown === "") return;
     let display = displayOf(shown);
     if (display === Display.Inline && REPLACED.has(tag)) display = Display.InlineBlock;
-    const inline = display === Display.Inline || display === Display.Contents;
+    let inline = display === Display.Inline || display === Display.Contents;
     const custom = tag.includes("-");
     let flags = 0;
     const isPlain = PLAIN.has(tag);
     if ((!isPlain || hasRole) && style.visibility !== "visible") flags |= Flag.Invisible;
     const pointer = style.cursor === "pointer";
     if (pointer && !up.pointer) flags |= Flag.Pointer;
+    if (listens(el)) {
+      flags |= Flag.Listens;
+      // A shape or a picture made by style has a box of its own, though it is inline.
+      if (inline && (el instanceof SVGElement || firstChildOf(el) === null)) {
+        display = Display.InlineBlock;
+        inline = false;
+      }
+    } else if (!pointer && !NATIVE.has(tag)) this.unasked.meet(el);
     if (el === this.focus) flags |= Flag.Focused;
     const naming = up.naming || hasRole || NAMED.has(tag);
     const root = custom || HOSTS.has(tag) ? rootIn(el) : null;
@@ -308,7 +325,7 @@ export class Walk implements Context {
       meet(root);
     } else if (custom || HOSTS.has(tag)) this.hosts.push(el);
     if (custom && wantsInternals(el, tag, names, flags)) this.internals.push(number(el));
-    const wanted = Flag.Pointer | Flag.Focused | Flag.Host;
+    const wanted = Flag.Pointer | Flag.Listens | Flag.Focused | Flag.Host;
     if (hasId || count > 0 || flags & wanted || !isPlain || knownNumber(el) !== 0) {
       const n = number(el);
       out[start + 2] = n;
@@ -323,12 +340,13 @@ export class Walk implements Context {
     this.spend(bytes);
     if (!inline && block.el === el) {
       if (known) this.place(block, known);
-      else if (first === null || flags & Flag.Pointer || LEAVES.has(tag)) this.measure(block);
+      else if (first === null || flags & (Flag.Pointer | Flag.Listens) || LEAVES.has(tag)) this.measure(block);
     }
 
     if (display !== Display.Inline) this.inlineBefore = display === Display.InlineBlock;
     if (!LEAVES.has(tag) && (first !== null || tag === "slot")) {
       const place: Place = {
+        el,
         style,
         flagsAt,
         block,
@@ -453,12 +471,12 @@ export class Walk implements Context {
           const rest = list ? list.slice(index) : siblings(child);
           return this.screenOnly(rest, depth, place);
         }
-        if (!drawn || DRAWN.has(localNameOf(child as Element))) {
+        if (!drawn || DRAWN.has(localNameOf(child as Element)) || listens(child as Element)) {
           const before = this.out.length;
           this.visit(child as Element, depth, place, null);
           if (this.out.length > before) rendered = true;
           else unrendered = true;
-        }
+        } else if (!place.pointer) this.unasked.meet(child as Element);
       }
       child = list ? (list[++index] ?? null) : nextSiblingOf(child);
     }
@@ -493,6 +511,7 @@ export class Walk implements Context {
       return;
     }
     if (!place.textKnown) this.lookAtText(place, node);
+    if (this.limits.full && this.numbered < NUMBERED_TEXTS) this.numberText(place);
     if (SPACES.test(data)) {
       // Whether white space is kept matters only where there is some to keep.
       if (!place.preformatted && place.style.whiteSpace.startsWith("pre")) place.preformatted = true;
@@ -504,6 +523,16 @@ export class Walk implements Context {
     this.out.push(TEXT, depth, data.toWellFormed());
     this.spend(data.length + 3);
     this.inlineBefore = true;
+  }
+
+  /** Where everything is read, what shows text can be pointed at: a search may find it. */
+  private numberText(place: Place): void {
+    const at = place.flagsAt - 2;
+    if (at < 0 || this.out[at] !== 0) return;
+    this.numbered++;
+    const n = number(place.el);
+    this.out[at] = n;
+    this.written.set(n, place.flagsAt);
   }
 
   /** Reads the style that decides whether text of this element can be seen. */

@@ -52,6 +52,7 @@ reins_cdp::protocol! {
         -> FrameOwner { backend_node_id: i64 };
     command "DOM.resolveNode" ResolveNode { backend_node_id: i64, execution_context_id: i64 }
         -> Resolved { object: RemoteObject };
+    command "DOMSnapshot.captureSnapshot" CaptureDom<'a> { computed_styles: &'a [&'a str] };
     command "DOM.getContentQuads" GetContentQuads<'a> { object_id: &'a str }
         -> ContentQuads { quads: Vec<Vec<f64>> };
     command "DOM.setFileInputFiles" SetFiles<'a> { files: &'a [String] }

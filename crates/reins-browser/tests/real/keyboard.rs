@@ -84,6 +84,26 @@ async fn drags_work_with_native_and_with_mouse_made_dragging() {
     assert!(world.hit("released_true").await);
 }
 
+/// Pages that sort by dragging move the item itself, so the release is on the item.
+#[tokio::test]
+async fn what_is_dragged_may_stay_under_the_pointer() {
+    let page = r#"<button id=h style="width:60px;height:40px;position:absolute;left:10px;top:50px">Item</button><button id=t style="width:90px;height:90px;position:absolute;left:300px;top:200px">Place</button><button id=o style="position:absolute;left:-200px">Other</button>
+<script>let on=false;h.onmousedown=e=>{on=true;e.preventDefault()};onmousemove=e=>{if(on){const what=h.dataset.other?o:h;what.style.zIndex=9;what.style.left=e.clientX-30+'px';what.style.top=e.clientY-20+'px'}};
+h.onmouseup=e=>{on=false;hit('carried_'+(e.clientX>290))};o.onmouseup=()=>hit('other')</script>"#;
+    let world = World::start([("/", Page::html(page))]).await;
+    done(&world.go("/").await);
+    let drag = async || {
+        let (from, to) = (world.record("Item").await, world.record("Place").await);
+        world.act(Action::Drag { from: Box::new(from), to: Box::new(to) }).await
+    };
+    done(&drag().await);
+    assert!(world.hit("carried_true").await);
+    // Anything else under the pointer gets nothing.
+    world.eval("h.style.left='10px';h.style.top='50px';h.dataset.other=1").await;
+    refused(&drag().await, "covered");
+    assert_eq!(world.site.hits("other"), 0);
+}
+
 #[tokio::test]
 async fn scrolling_every_way() {
     let page = r#"<div role=button aria-label=Pane tabindex=0 id=p style="height:100px;overflow:auto"><div style="height:900px">tall</div></div>

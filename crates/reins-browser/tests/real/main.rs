@@ -11,6 +11,7 @@ mod dialogs;
 mod files;
 mod frames;
 mod keyboard;
+mod listeners;
 mod loading;
 mod pictures;
 mod protocol;

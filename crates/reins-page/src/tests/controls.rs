@@ -191,6 +191,73 @@ fn r127_clickable_without_a_role() {
     ]);
 }
 
+/// What only a script's listener makes clickable: the innermost element, not what holds others.
+#[test]
+fn listeners_make_the_innermost_element_clickable() {
+    check(&[
+        (r#"<td :flags="listens">+</td>"#, r#"- clickable "+" [ref=e1]"#),
+        (
+            r#"<div :flags="listens"><span :flags="listens">A</span> <span :flags="listens">B</span></div>"#,
+            "
+            - clickable \"A\" [ref=e1]
+            - clickable \"B\" [ref=e2]",
+        ),
+        // A slider's track listens, its handle takes the focus.
+        (
+            r#"<div :flags="listens"><span tabindex=0 :display=block :box="5 5 9 9"></span></div>"#,
+            "- clickable [ref=e1]",
+        ),
+        // One listener for a whole part of the page.
+        (
+            r#"<div :flags="listens"><p>Text</p><button>Buy</button></div>"#,
+            "- Text\n- button \"Buy\" [ref=e1]",
+        ),
+        (r#"<nav :flags="listens">Here</nav>"#, "- Here"),
+        (r#"<div :flags="listens" :box="0 0 1280 700">The whole page</div>"#, "- The whole page"),
+        (r#"<canvas :flags="listens" :box="0 0 1280 700"></canvas>"#, "- clickable [ref=e1]"),
+        // Shapes of a drawing.
+        (
+            r#"<svg><g><circle :flags="listens" :display=inline-block :box="5 5 9 9"></circle></g><text :flags="listens">4</text></svg>"#,
+            "
+            - clickable [ref=e1]
+            - clickable \"4\" [ref=e2]",
+        ),
+        // A hand stays a hand, and what is inside can be acted on as well.
+        (
+            r#"<div :flags="pointer listens">Row <span :flags="listens">x</span></div>"#,
+            "
+            - clickable [ref=e1]
+              - Row {clickable \"x\" [ref=e2]}",
+        ),
+        (
+            r#"<div :flags="pointer">Row <span :flags="listens">x</span></div>"#,
+            r#"- Row {clickable "x" [ref=e1]}"#,
+        ),
+        (r#"<i :flags="listens" :display=block :box="5 5 0 0"></i>"#, ""),
+        (
+            r#"<i :flags="listens" :display=inline-block :box="5 5 14 14"></i>"#,
+            "- clickable [ref=e1]",
+        ),
+    ]);
+}
+
+/// A tab that is nothing but a link to its own panel is one thing, not two.
+#[test]
+fn a_tab_and_its_own_link_are_one_line() {
+    check(&[
+        (
+            r##"<ul role=tablist><li role=tab><a href="https://shop.example/list?q=1#two">Two</a></li></ul>"##,
+            r#"- tab "Two" [ref=e1]"#,
+        ),
+        (
+            r#"<ul role=tablist><li role=tab><a href="https://shop.example/other">Two</a></li></ul>"#,
+            "
+            - tab \"Two\" [ref=e1]
+            - link \"Two\" [ref=e2] /other",
+        ),
+    ]);
+}
+
 /// A tree's items are named by themselves, not by all below them.
 #[test]
 fn trees_and_menus_nest() {

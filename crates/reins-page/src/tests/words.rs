@@ -49,6 +49,7 @@ fn r131_secrets_are_not_page_text() {
     assert_eq!(text(html), "Password: [redacted]");
 }
 
+/// Plain text gets the ref of the element that it stands in.
 #[test]
 fn find_shows_lines_with_refs_and_where_they_stand() {
     let html = r#"<h2>Fruit</h2><p>Red apples</p><a href="/pear">Pears, not apples</a><h2>Trees</h2><p>An apple tree</p>"#;
@@ -56,7 +57,7 @@ fn find_shows_lines_with_refs_and_where_they_stand() {
     let found = refs.find(&snapshot(vec![capture(html)]), "APPLE");
     assert_eq!(
         found.text,
-        "(## Fruit)\n- Red apples\n- link \"Pears, not apples\" [ref=e1] /pear\n(## Trees)\n- An apple tree"
+        "(## Fruit)\n- Red apples [ref=e1]\n- link \"Pears, not apples\" [ref=e2] /pear\n(## Trees)\n- An apple tree [ref=e3]"
     );
     assert_eq!((found.matches, found.shown, found.apart), (3, 3, false));
     // What was found counts as seen.
