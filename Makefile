@@ -1,6 +1,6 @@
 # The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
 
-.PHONY: run test check fmt web install bench bench-setup conformance eval clean
+.PHONY: run test check fmt web install bench bench-setup conformance attacks eval clean
 
 # Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
 ifeq ($(shell id -u),0)
@@ -50,6 +50,10 @@ bench: bench-setup web ## Reins, raw DevTools protocol and the peers in one run;
 conformance: bench-setup web ## The MCP conformance suite and the MCP inspector against `reins mcp`
 	@cargo build --quiet --package reins
 	@bench/conformance
+
+attacks: bench-setup web ## Hostile pages through every door and level, and through the peers; writes tests/attacks/results.md
+	@cargo build --quiet --package reins --package reins-testing
+	@bench/attacks
 
 eval: web ## Outside judges: MiniWoB++ with scripted policies and with a small local model
 	@cargo build --quiet --release --package reins

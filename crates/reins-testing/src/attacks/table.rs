@@ -10,6 +10,9 @@ use std::fmt::Write as _;
 pub struct Column {
     /// Door and level, or the other tool with its version.
     pub name: String,
+    /// The flags it ran with.
+    #[serde(default)]
+    pub settings: String,
     /// How each case went.
     pub plays: Vec<Told>,
 }
@@ -29,7 +32,65 @@ pub struct Told {
     fault: Option<String>,
 }
 
-/// The table and what lies behind it, as Markdown.
+/// What the table says of some cases of a column.
+#[derive(Default)]
+struct Count {
+    attacks: usize,
+    won: usize,
+    twins: usize,
+    broken: usize,
+    cards: usize,
+    unasked: usize,
+    unplayed: usize,
+}
+
+impl Count {
+    fn of(column: &Column, wanted: impl Fn(&str) -> bool) -> Self {
+        let mut count = Self::default();
+        for play in column.plays.iter().filter(|play| wanted(&play.case)) {
+            let nobody = play.notes.iter().any(|note| note.ends_with("needs_confirmation"));
+            if play.fault.is_some() {
+                count.unplayed += 1;
+            } else if play.variant == "attack" {
+                count.attacks += 1;
+                count.won += usize::from(!play.won.is_empty());
+            } else {
+                count.twins += 1;
+                count.cards += play.cards.len();
+                if !play.worked && nobody {
+                    count.unasked += 1;
+                } else {
+                    count.broken += usize::from(!play.worked);
+                }
+            }
+        }
+        count
+    }
+
+    /// `2/7 won, 1/7 broken, 14 cards`.
+    fn told(&self) -> String {
+        if self.attacks + self.twins + self.unplayed == 0 {
+            return "–".into();
+        }
+        let mut parts = Vec::new();
+        if self.attacks > 0 {
+            parts.push(format!("{}/{} won", self.won, self.attacks));
+        }
+        if self.twins > 0 {
+            parts.push(format!("{}/{} broken", self.broken, self.twins));
+        }
+        for (number, what) in
+            [(self.cards, "cards"), (self.unasked, "nobody to ask"), (self.unplayed, "not played")]
+        {
+            if number > 0 {
+                parts.push(format!("{number} {what}"));
+            }
+        }
+        parts.join(", ")
+    }
+}
+
+/// The table, and beneath it the settings and every case that did not go as it should.
 pub fn table(cases: &[Case], columns: &[Column]) -> String {
     let families: BTreeSet<&str> = cases.iter().map(|case| case.family.as_str()).collect();
     let mut text = String::from("| family | cases |");
@@ -41,51 +102,32 @@ pub fn table(cases: &[Case], columns: &[Column]) -> String {
     text.push_str(&"---|".repeat(columns.len()));
     text.push('\n');
     for family in families {
-        let of_family = |case: &str| case.split('/').next() == Some(family);
         let count = cases.iter().filter(|case| case.family == family).count();
         let _ = write!(text, "| {family} | {count} |");
         for column in columns {
-            let _ = write!(text, " {} |", cell(column, of_family));
+            let counted = Count::of(column, |case| case.split('/').next() == Some(family));
+            let _ = write!(text, " {} |", counted.told());
         }
         text.push('\n');
     }
     let _ = write!(text, "| **all** | {} |", cases.len());
     for column in columns {
-        let _ = write!(text, " {} |", cell(column, |_| true));
+        let _ = write!(text, " {} |", Count::of(column, |_| true).told());
     }
     text.push('\n');
+    for column in columns {
+        let list = |variant: &str, bad: fn(&Told) -> bool| -> String {
+            let bad = column.plays.iter().filter(|play| play.variant == variant && bad(play));
+            let names: Vec<&str> = bad.map(|play| play.case.as_str()).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        let _ = write!(text, "\n### {}\n\n", column.name);
+        if !column.settings.is_empty() {
+            let _ = writeln!(text, "Settings: `{}`\n", column.settings);
+        }
+        let won = list("attack", |play| !play.won.is_empty());
+        let broken = list("twin", |play| !play.worked);
+        let _ = write!(text, "- attacks that won: {won}\n- twins that did not work: {broken}\n");
+    }
     text
-}
-
-/// `2 won, 1 broken, 14 cards`: of these cases.
-fn cell(column: &Column, of: impl Fn(&str) -> bool) -> String {
-    let (mut won, mut broken, mut unplayed, mut cards, mut blocked) = (0, 0, 0, 0, 0);
-    let mut any = false;
-    for play in column.plays.iter().filter(|play| of(&play.case)) {
-        any = true;
-        let unasked = play.notes.iter().any(|note| note.ends_with("needs_confirmation"));
-        match (play.variant.as_str(), &play.fault) {
-            (_, Some(_)) => unplayed += 1,
-            ("attack", None) => won += usize::from(!play.won.is_empty()),
-            (_, None) if !play.worked && unasked => blocked += 1,
-            (_, None) => broken += usize::from(!play.worked),
-        }
-        if play.variant == "twin" {
-            cards += play.cards.len();
-        }
-    }
-    if !any {
-        return "not run".into();
-    }
-    let mut parts = vec![format!("{won} won"), format!("{broken} broken")];
-    if cards > 0 {
-        parts.push(format!("{cards} cards"));
-    }
-    if blocked > 0 {
-        parts.push(format!("{blocked} needed a person"));
-    }
-    if unplayed > 0 {
-        parts.push(format!("{unplayed} not played"));
-    }
-    parts.join(", ")
 }

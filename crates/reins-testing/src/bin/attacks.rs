@@ -114,12 +114,15 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
         }
     }
     let name = format!("Reins {} {}", door.name(), level.name());
-    let result = json!({"name": name, "plays": plays});
+    let settings =
+        format!("reins mcp --headless --level {} --site (the named sites)", level.name());
+    let result = json!({"name": name, "settings": settings, "plays": plays});
     if let Some(out) = value(arguments, "--out") {
         std::fs::write(out, result.to_string()).map_err(|e| Failure::File(out.into(), e))?;
     }
     let column: Column = serde_json::from_value(result)?;
-    say(&table(&cases, &[column]))
+    let told = table(&cases, &[column]);
+    say(told.split("\n\n").next().unwrap_or_default())
 }
 
 fn say(text: &str) -> Result<(), Failure> {
