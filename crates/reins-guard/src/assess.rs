@@ -2,7 +2,7 @@
 
 use crate::facts::{DialogKind, Facts};
 use crate::keys::{KeyEffect, key_effect};
-use crate::words::{address_risk, caption_risk};
+use crate::words::{address_risk, caption_risk, submission_risk};
 use reins_core::{
     Action, DocumentOrigin, FormMethod, Gesture, Link, MouseButton, Origin, Sensitivity,
     Submission, TargetRecord,
@@ -350,7 +350,7 @@ fn submits<'a>(step: Assessment<'a>, submission: Option<&'a Submission>) -> Asse
     if !sends(submission) {
         return step;
     }
-    let risk = address_risk(&submission.action);
+    let risk = submission_risk(&submission.action);
     step.leads(&submission.action, Way::Form(submission)).risks(risk)
 }
 

@@ -176,7 +176,9 @@ fn unnamed(step: &Assessment<'_>, facts: &Facts<'_>) -> Option<Unnamed> {
             continue;
         }
         let from_nowhere = destination.way == Way::Address && !facts.turn.knows(destination.url);
-        if from_nowhere || careful {
+        // Which of many links is followed tells the site they lead to something, and the choice may
+        // be the page's. Within one site it learns nothing new.
+        if from_nowhere || careful || !leads_home(step, origin, facts) {
             let kind = if from_nowhere { RiskKind::NewSite } else { RiskKind::CrossOrigin };
             risk = risk.max(Some(kind));
             origins.push(origin.clone());
@@ -185,6 +187,13 @@ fn unnamed(step: &Assessment<'_>, facts: &Facts<'_>) -> Option<Unnamed> {
     origins.sort();
     origins.dedup();
     risk.map(|risk| Unnamed { risk, origins })
+}
+
+/// Whether an address is of the same site as what the step acts in.
+fn leads_home(step: &Assessment<'_>, to: &Origin, facts: &Facts<'_>) -> bool {
+    let tab = [&facts.tab.origin];
+    let from: &[&DocumentOrigin] = if step.documents.is_empty() { &tab } else { &step.documents };
+    from.iter().all(|document| matches!(document, DocumentOrigin::Web(from) if same_site(from, to)))
 }
 
 /// The sites of a step that a plan can name.

@@ -6,11 +6,17 @@ use crate::facts::Facts;
 use crate::host::KnownHosts;
 use crate::plain::{clip_middle, plain_text};
 use crate::title::title;
-use reins_core::{Action, DocumentOrigin, Origin};
+use reins_core::{Action, DocumentOrigin, Origin, Submission};
 use url::Url;
 
 /// Bytes of an address on a card.
 const ADDRESS_BYTES: usize = 160;
+
+/// Bytes of a form's path on a card.
+const PATH_BYTES: usize = 60;
+
+/// Bytes of a button's caption in a sentence.
+const CAPTION_BYTES: usize = 60;
 
 /// What a card says, taken from the action while it could still be read.
 #[derive(Debug)]
@@ -207,7 +213,10 @@ fn leads(step: &Assessment<'_>, known: &KnownHosts) -> (Option<String>, bool) {
     let host = known.shown_with_port(origin);
     let own = step.documents.last().and_then(|document| web(document));
     match &destination.way {
-        Way::Form(_) => (Some(format!("It sends the form to {host}.")), true),
+        Way::Form(form) => {
+            let by = pressed_by_enter(step, form);
+            (Some(format!("It sends the form to {host}{}{by}.", path(destination.url))), true)
+        }
         Way::Link(_) if own.as_ref() != Some(origin) => {
             (Some(format!("It leads to {host}.")), true)
         }
@@ -216,6 +225,25 @@ fn leads(step: &Assessment<'_>, known: &KnownHosts) -> (Option<String>, bool) {
             (Some(format!("The address is {}.", shown_address(destination.url))), false)
         }
     }
+}
+
+/// The path that a form is sent to, where it says more than the host.
+fn path(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(parsed) if parsed.path() != "/" => {
+            format!(" at {}", clip_middle(&plain_text(parsed.path()), PATH_BYTES))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Enter in a field presses a button that the step does not name.
+fn pressed_by_enter(step: &Assessment<'_>, form: &Submission) -> String {
+    let caption = form.submitter.as_deref().map(plain_text).unwrap_or_default();
+    if !step.risks.contains(&RiskKind::Enter) || caption.is_empty() {
+        return String::new();
+    }
+    format!(" with the button “{}”", clip_middle(&caption, CAPTION_BYTES))
 }
 
 /// An address without the part before an `@`, which only serves to look like a host.

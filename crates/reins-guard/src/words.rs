@@ -50,6 +50,19 @@ pub(crate) fn address_risk(url: &str) -> Option<RiskKind> {
         .max()
 }
 
+/// The same for the address that a form sends to, in which every word counts: what a form sends
+/// has an effect, so a word too many only names it better.
+pub(crate) fn submission_risk(url: &str) -> Option<RiskKind> {
+    let parsed = Url::parse(url).ok()?;
+    let words = parsed.path().split(|c: char| !c.is_ascii_alphanumeric());
+    let lists = [ADDRESS, ADDRESS_WITH_OBJECT];
+    let named = words
+        .map(str::to_lowercase)
+        .flat_map(|word| lists.into_iter().filter_map(move |list| listed(list, &word)))
+        .max();
+    named.max(address_risk(url))
+}
+
 fn listed(list: &[(RiskKind, &[&str])], word: &str) -> Option<RiskKind> {
     list.iter().find_map(|(kind, words)| words.contains(&word).then_some(*kind))
 }

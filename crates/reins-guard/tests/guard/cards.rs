@@ -1,10 +1,12 @@
 //! R-164…: the words on cards.
 
 use crate::steps::{
-    HERE, Shown, THERE, World, back, click, element, framed, input, link, navigate, origin, press,
-    sensitive, submit, type_into, web,
+    HERE, Shown, THERE, World, back, click, element, form, framed, input, link, navigate, origin,
+    press, sensitive, submit, type_into, web,
 };
-use reins_core::{Action, DocumentOrigin, FormMethod, Sensitivity, TabId, TargetRecord};
+use reins_core::{
+    Action, DocumentOrigin, FormMethod, Sensitivity, Submission, TabId, TargetRecord,
+};
 use reins_guard::{Answer, Card, Decision, DialogFacts, DialogKind, Level, TabFacts, evaluate};
 
 fn card(world: &World, action: &Action) -> Card {
@@ -37,9 +39,13 @@ fn r166_the_line_below_the_title_tells_risk_and_place() {
         (
             click(pay()),
             "Click the button “Place order”?",
-            "This may buy, book, pay or transfer something on shop.example. It sends the form to pay.example:443.",
+            "This may buy, book, pay or transfer something on shop.example. It sends the form to pay.example:443 at /charge.",
         ),
-        (click(plain()), "Click the button “Continue”?", "It sends the form to pay.example:8443."),
+        (
+            click(plain()),
+            "Click the button “Continue”?",
+            "It sends the form to pay.example:8443 at /next.",
+        ),
         (
             click(link("Delete account", &known)),
             "Click the link “Delete account”?",
@@ -67,6 +73,21 @@ fn r166_the_line_below_the_title_tells_risk_and_place() {
             )),
             "Type into the textbox “Card number”?",
             "This may use a password, one-time code or payment field on pay.example, a frame of shop.example.",
+        ),
+        (
+            // What Enter really does: a hidden first button, with an address of its own.
+            press(
+                Some(TargetRecord {
+                    enter: Some(Submission {
+                        submitter: Some("Remove".to_owned()),
+                        ..form(&format!("{HERE}/delete-account"), FormMethod::Post)
+                    }),
+                    ..input("text", "Search")
+                }),
+                "Enter",
+            ),
+            "Press Enter in the textbox “Search”?",
+            "This may delete or reset something on shop.example. It sends the form to shop.example:443 at /delete-account with the button “Remove”.",
         ),
         (
             press(Some(input("text", "Search")), "Enter"),

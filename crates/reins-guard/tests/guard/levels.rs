@@ -6,8 +6,8 @@ use crate::steps::{
 };
 use reins_core::{Action, DocumentOrigin, FormMethod, Sensitivity, TargetRecord};
 use reins_guard::{
-    Answer, Basis, CardKind, CriticState, Decision, Level, PendingCard, RiskKind, Rule, TabFacts,
-    evaluate,
+    Answer, Basis, CardKind, Consent, CriticState, Decision, Level, PendingCard, RiskKind, Rule,
+    TabFacts, evaluate,
 };
 
 fn decide(world: &World, action: &Action) -> Decision {
@@ -221,8 +221,8 @@ fn r157_level_auto_decides_from_the_table_alone() {
     for critic in [CriticState::Available, CriticState::Missing] {
         let world = World { critic, ..World::guarded(Level::Auto).named(HERE) };
         for (action, expected) in [
-            (navigate(&format!("{THERE}/known")), Basis::KnownAddress),
-            (click(link("A", &format!("{THERE}/known"))), Basis::KnownAddress),
+            (navigate(&format!("{HERE}/known")), Basis::KnownAddress),
+            (click(link("A", &format!("{HERE}/known"))), Basis::KnownAddress),
             (click(input("checkbox", "A")), Basis::NamedSite),
             (type_into(input("text", "A")), Basis::NamedSite),
             (press(Some(input("text", "A")), "ArrowLeft"), Basis::Harmless),
@@ -233,6 +233,29 @@ fn r157_level_auto_decides_from_the_table_alone() {
         ] {
             assert_eq!(basis(&world, &action), expected, "{action:?}");
         }
+    }
+}
+
+/// a shown link to a site that nobody named asks once, however it is followed: which of
+/// many links is followed may be the page's choice, and tells that site something.
+#[test]
+fn r221_a_link_to_a_site_that_nobody_named_asks_once() {
+    let known = format!("{THERE}/known");
+    for world in [World::guarded(Level::Auto), World::guarded(Level::Auto).behind_mcp()] {
+        let world = world.named(HERE);
+        for action in [navigate(&known), click(link("A", &known))] {
+            let pending = card(&world, &action);
+            assert_eq!(pending.card().risk, RiskKind::CrossOrigin, "{action:?}");
+            let Consent { grants, .. } = pending.answer(Answer::Allow).expect("an approval");
+            assert!(grants.asked.contains(&origin(THERE)), "{grants:?}");
+            let mut again = world.clone();
+            again.turn.grant(&grants);
+            again.turn.asked.extend(grants.asked);
+            assert_eq!(basis(&again, &action), Basis::KnownAddress);
+        }
+        // Another host of the same site learns nothing new.
+        let www = HERE.replace("https://", "https://www.");
+        assert_eq!(basis(&world, &click(link("A", &format!("{www}/known")))), Basis::KnownAddress);
     }
 }
 
@@ -454,7 +477,7 @@ fn an_unnamed_site_is_asked_once_where_no_message_is_visible() {
 fn a_named_site_and_a_shown_link_ask_nothing_at_the_mcp_door() {
     let world = World::guarded(Level::Auto).behind_mcp().named(HERE);
     assert_eq!(basis(&world, &navigate(&format!("{HERE}/anything"))), Basis::KnownAddress);
-    assert_eq!(basis(&world, &navigate(&format!("{THERE}/known"))), Basis::KnownAddress);
+    assert_eq!(basis(&world, &click(link("A", &format!("{HERE}/known")))), Basis::KnownAddress);
     assert_eq!(risk(&world, &navigate(&format!("{THERE}/known?x"))), RiskKind::NewSite);
 }
 
