@@ -129,6 +129,14 @@ class Browser:
             self.wait(0.2)
         raise Missing("what the policy waits for does not come")
 
+    def text_ref(self, text):
+        """The ref that a search gives for plain text."""
+        for line in self.client.call("find_in_page", text=text)[0].split("\n"):
+            found = re.fullmatch(r"(?:- )?(.*?) ?\[ref=(e\d+)\]", line.strip())
+            if found and found[1] == text:
+                return found[2]
+        raise Missing('the text "%s" has no ref' % text)
+
     def look(self, target=None):
         """A picture of the page or of one element."""
         arguments = {"ref": target.ref} if target else {}

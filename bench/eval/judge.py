@@ -14,7 +14,7 @@ import policies_mail  # noqa: F401
 import policies_pointer  # noqa: F401
 from browser import Browser, Missing
 from mcp_client import Client, ToolError
-from registry import POLICIES
+from registry import LACKING, POLICIES
 
 ENOUGH_TASKS = 100      # of 130, for scripted policies
 ENOUGH_SOLVED = 11      # of 16, for the local model, on average over the seeds
@@ -28,10 +28,10 @@ def sandbox_flag():
 
 
 class Part:
-    """One judgement: a title, whether it is enough, and rows."""
+    """One judgement: its heading, what came of it in a sentence, whether it is enough, and rows."""
 
-    def __init__(self, title, enough, lines):
-        self.title, self.enough, self.lines = title, enough, lines
+    def __init__(self, heading, total, enough, lines):
+        self.heading, self.total, self.enough, self.lines = heading, total, enough, lines
 
 
 def serve(reins, origin, log):
@@ -58,12 +58,12 @@ def policies(reins, html, tasks, seeds, verbose):
     total = "%d of %d tasks are solved by scripted policies (seeds %s)" % (len(solved), len(tasks), ", ".join(map(str, seeds)))
     say(total)
     lines = ["| not solved | why |", "|---|---|"] + ["| %s | %s |" % (task, reasons[0].replace("|", "/")) for task, reasons in missing]
-    return Part(total, len(solved) >= min(ENOUGH_TASKS, len(tasks)), lines)
+    return Part("Scripted policies", total, len(solved) >= min(ENOUGH_TASKS, len(tasks)), lines)
 
 
 def one_policy(client, episode, address, html):
     if episode.task not in POLICIES:
-        return "needs an ability that is not there yet"
+        return "lacks " + LACKING.get(episode.task, "a policy")
     try:
         client.call("navigate", url=address)
         if not episode.started.wait(LOAD_SECONDS):
@@ -85,33 +85,38 @@ def page_text(client):
         return str(error)
 
 
-def goal_of(reins, pages, task, seed):
-    """The task's words, as its page says them: it is opened once through the tools."""
+def goals_of(reins, pages, tasks, seeds):
+    """The tasks' words, as their pages say them: each is opened once through the tools."""
+    goals = {}
     with tempfile.TemporaryFile() as log:
         client = serve(reins, pages.origin, log)
-        episode, address = pages.open(task, seed)
-        client.call("navigate", url=address)
-        episode.started.wait(LOAD_SECONDS)
+        for task in tasks:
+            for seed in seeds:
+                episode, address = pages.open(task, seed)
+                client.call("navigate", url=address)
+                episode.started.wait(LOAD_SECONDS)
+                goals[task, seed] = episode.goal
         client.close()
-    return episode.goal
+    return goals
 
 
 def model(reins, html, tasks, seeds, base_url, verbose):
     """`reins run` with the words of the task and the page's address, and nothing else."""
     pages, rows, solved = episodes.Episodes(html), [], 0
-    totals = {"input": 0, "cached": 0, "output": 0}
+    totals = {"input_tokens": 0, "cached_tokens": 0, "output_tokens": 0}
+    goals = goals_of(reins, pages, tasks, seeds)
     for task in tasks:
         marks = []
         for seed in seeds:
-            goal = goal_of(reins, pages, task, seed)
+            goal = goals[task, seed]
             episode, address = pages.open(task, seed)
             begun = time.time()
             lines = run_agent(reins, pages.origin, goal, address, base_url, episode)
             marks.append("yes" if episode.solved else "no")
             solved += episode.solved
-            usage = next((line for line in reversed(lines) if line.get("event") == "usage"), {})
+            end = next((line for line in reversed(lines) if line.get("event") == "end"), {})
             for key in totals:
-                totals[key] += usage.get(key, 0)
+                totals[key] += end.get(key) or 0
             say("%-3s %s seed %d, %d s%s" % (marks[-1], task, seed, time.time() - begun, "" if episode.solved else ": " + goal))
             if verbose:
                 for line in lines:
@@ -120,10 +125,10 @@ def model(reins, html, tasks, seeds, base_url, verbose):
     mean = solved / len(seeds)
     total = "%.1f of %d tasks are solved by the local model, on average over seeds %s" % (mean, len(tasks), ", ".join(map(str, seeds)))
     say(total)
-    tokens = "%(input)d tokens read (%(cached)d of them cached), %(output)d written" % totals
+    tokens = "%(input_tokens)d tokens read (%(cached_tokens)d of them cached), %(output_tokens)d written" % totals
     say(tokens)
     head = ["| task | %s |" % " | ".join("seed %d" % seed for seed in seeds), "|---" * (len(seeds) + 1) + "|"]
-    return Part(total, mean >= min(ENOUGH_SOLVED, len(tasks)), head + rows + ["", tokens + "."])
+    return Part("A small local model", total, mean >= min(ENOUGH_SOLVED, len(tasks)), head + rows + ["", tokens + "."])
 
 
 def run_agent(reins, origin, goal, address, base_url, episode):
@@ -155,11 +160,16 @@ def say(text):
     print(text, flush=True)
 
 
-def report(parts):
-    lines = ["# MiniWoB++", "", "Written by `make eval`. How it is judged: [README](README.md).", ""]
+def report(parts, before):
+    """The results as a page; a judgement that was not made this time stays as it was."""
+    sections = {}
+    for section in ("\n" + before).split("\n## ")[1:]:
+        heading, _, text = section.partition("\n")
+        sections[heading] = text.strip()
     for part in parts:
-        lines += ["## " + part.title, ""] + part.lines + [""]
-    return "\n".join(lines)
+        sections[part.heading] = "\n".join([part.total + ".", ""] + part.lines)
+    head = "# MiniWoB++\n\nWritten by `make eval`. How it is judged: [README](README.md).\n"
+    return head + "".join("\n## %s\n\n%s\n" % (heading, text.strip()) for heading, text in sections.items())
 
 
 if __name__ == "__main__":

@@ -171,13 +171,6 @@ def click_widget(b):
             return
 
 
-def is_folder(b, element):
-    """Only the picture beside the name tells a folder from a file: folders are yellow."""
-    picture = b.look(element)
-    colours = [picture.at(x, y) for y in range(picture.height) for x in range(min(20, picture.width))]
-    return sum(r > 180 and g > 140 and b_ < 130 for r, g, b_ in colours) > 8
-
-
 @policy("navigate-tree")
 def navigate_tree(b):
     name, seen = b.quoted[0], set()
@@ -186,12 +179,14 @@ def navigate_tree(b):
         found = page.all("clickable", name)
         if found:
             return b.click(found[-1])
-        closed = next((e for e in page.all("clickable") if e.name and e.ref not in seen), None)
+        # A folder has its sign to open it, without a name, before its own name.
+        all_ = page.all("clickable")
+        folders = [e for before, e in zip(all_, all_[1:]) if e.name and not before.name]
+        closed = next((e for e in folders if e.ref not in seen), None)
         if closed is None:
             raise Missing("the name is nowhere in the tree")
         seen.add(closed.ref)
-        if is_folder(b, closed):
-            b.click(closed)
+        b.click(closed)
 
 
 @policy("enter-text", "enter-text-dynamic")

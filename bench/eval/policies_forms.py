@@ -17,7 +17,9 @@ def pick_date(b, field, date):
         shown = re.search(r"(%s)\s+(\d{4})" % "|".join(MONTHS), page.text)
         ahead = (year - int(shown[2])) * 12 + month - 1 - MONTHS.index(shown[1])
         if ahead == 0:
-            return b.click(page.one("link", str(day)))
+            b.click(page.one("link", str(day)))
+            # The calendar fades away over what lies below it.
+            return b.wait_until(lambda page: "| Su | Mo |" not in page.text)
         b.click(page.containing("link clickable button", "Next" if ahead > 0 else "Prev"))
     raise Missing("the month does not come")
 
@@ -59,8 +61,8 @@ def move_slider(b, handle, value, read, vertical=False):
 
 
 def number_in(line):
-    found = re.fullmatch(r"-?\d+", line.strip())
-    return int(found[0]) if found else None
+    found = re.fullmatch(r"(?:\{[^}]*\} )?(-?\d+)", line.strip())
+    return int(found[1]) if found else None
 
 
 def numbers(page):

@@ -6,7 +6,16 @@ from registry import policy
 
 
 def open_mail(b, sender):
-    b.click(b.page().containing("clickable", sender + " "))
+    b.click(row_of(b.page(), sender)[0])
+
+
+def row_of(page, sender):
+    """The row of an email and the icons in it: trash and star."""
+    at = next((at for at, line in enumerate(page.lines) if at > 0 and line == sender), None)
+    if at is None:
+        raise Missing("the sender is not shown")
+    row = [e for e in page.all("clickable") if e.line < at][-1]
+    return [row] + [e for e in page.all("clickable") if e.line > at][:2]
 
 
 def forward(b, sender, to):
@@ -32,9 +41,8 @@ def send(b):
 
 
 def icon(b, sender, which):
-    """Trash and star have no names; in an open mail they follow the icon to close it."""
-    open_mail(b, sender)
-    icons = [e for e in b.page().all("clickable") if not e.name]
+    """Trash and star have no names."""
+    icons = row_of(b.page(), sender)
     if len(icons) < 3:
         raise Missing("the icons are not shown")
     b.click(icons[1 if which == "trash" else 2])
@@ -64,7 +72,7 @@ def mail_in_words(b):
     """These tasks are worded freely. Names of senders are on the page; the other name is the one to send to."""
     page = b.page()
     words = re.findall(r"[A-Z][a-z]+", b.goal)
-    senders = [e.name.split()[0] for e in page.all("clickable") if e.name]
+    senders = [line for line in page.lines[1:] if re.fullmatch(r"[A-Z][a-z]+", line)]
     said = [word for word in words if word in senders]
     goal = b.goal.lower()
     if "forward" in goal or "send" in goal or "pass" in goal:
