@@ -15,11 +15,13 @@ mod step;
 mod tabs;
 mod text;
 mod through;
+mod widen;
 
 pub(crate) use navigate::entry;
 pub(crate) use through::in_tab as point_in_tab;
 
 use crate::browser::Browser;
+use crate::containment::Destinations;
 use crate::effects::{Acted, Effects};
 use crate::error::BrowserError;
 use crate::fence::Hold;
@@ -42,7 +44,7 @@ impl Browser {
         let deadline = Instant::now() + CALL_DEADLINE;
         match action {
             Action::OpenTab { url } => {
-                let hold = Hold::new(approved.obligations().clone(), true);
+                let hold = Hold::new(approved.obligations().clone(), true, false);
                 tabs::open(self, url.as_deref(), hold, deadline, cancel).await
             }
             Action::SwitchTab { tab } => match self.inner.tab(tab) {
@@ -86,8 +88,11 @@ impl Browser {
             return ended(stopped_before());
         }
         let touched = touched(&tab, action);
-        let hold = Hold::new(approved.obligations().clone(), touched.is_empty());
+        let reaches = tab.containment.destinations == Destinations::Known;
+        let hold = Hold::new(approved.obligations().clone(), touched.is_empty(), reaches);
+        let wide = if reaches && !hold.pinned() { touched.clone() } else { Vec::new() };
         let _live = Live::begin(&tab, hold, touched);
+        widen::widen(&tab, &wide).await;
         let mut step = Step::new(self, tab, deadline, cancel);
         let outcome = dispatch(&mut step, action).await;
         step.finish(outcome)

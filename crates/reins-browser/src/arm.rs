@@ -40,10 +40,10 @@ pub(crate) fn arm_tab(tab: &Arc<Tab>) {
 }
 
 /// Arms a frame in another process, or a worker, and lets it run.
-pub(crate) fn arm_child(session: &Session, kind: &str) {
+pub(crate) fn arm_child(session: &Session, kind: &str, wide: bool) {
     if kind == "iframe" {
         watch_frames(session);
-        drop(session.post(hold_documents(), ARMING));
+        drop(session.post(if wide { hold_everything() } else { hold_documents() }, ARMING));
     } else {
         drop(session.post(auto_attach(), ARMING));
     }
@@ -70,7 +70,8 @@ fn watch_frames(session: &Session) {
     drop(session.post(InterceptFileChooser { enabled: true }, ARMING));
 }
 
-fn hold_documents() -> FetchEnable<'static> {
+/// Documents wait for our word.
+pub(crate) fn hold_documents() -> FetchEnable<'static> {
     FetchEnable { patterns: vec![RequestPattern { resource_type: Some("Document") }] }
 }
 

@@ -10,6 +10,8 @@ pub struct Containment {
     pub top_level: TopLevel,
     /// What happens to tabs that pages open.
     pub popups: Popups,
+    /// Where the documents that an action touched may send to and load from.
+    pub destinations: Destinations,
     /// What happens to downloads.
     pub downloads: Downloads,
     /// Directories whose files may be given to a page. Links are resolved before comparing.
@@ -24,6 +26,16 @@ pub enum TopLevel {
     Any,
     /// Only these origins: everything else is stopped at the network, redirects included.
     Only(Vec<OriginPattern>),
+}
+
+/// Where the documents that an action touched may send to and load from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Destinations {
+    /// Sites that the turn names or that the document knew before.
+    #[default]
+    Known,
+    /// Any.
+    Any,
 }
 
 /// What happens to tabs that pages open.

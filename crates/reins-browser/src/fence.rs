@@ -33,6 +33,8 @@ pub(crate) struct Hold {
     rules: Arc<Obligations>,
     /// It is a navigation of ours, not input to a page.
     own: bool,
+    /// It also holds what its documents may send to and load from.
+    reaches: bool,
     /// The exact request has been made: it passes once.
     spent: Arc<AtomicBool>,
     /// The one window has opened.
@@ -67,8 +69,8 @@ pub(crate) struct DocumentRequest<'a> {
 pub(crate) enum Verdict {
     /// It goes on.
     Pass,
-    /// It does not; in plain words for the caller.
-    Refuse(String),
+    /// It does not; in plain words for the caller, unless they were told already.
+    Refuse(Option<String>),
 }
 
 /// What becomes of a window that a page tried to open.
@@ -94,18 +96,19 @@ const SHOWN: usize = 160;
 static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Hold {
-    pub(crate) fn new(rules: Obligations, own: bool) -> Self {
+    pub(crate) fn new(rules: Obligations, own: bool, reaches: bool) -> Self {
         Self {
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
             rules: Arc::new(rules),
             own,
+            reaches,
             spent: Arc::default(),
             opened: Arc::default(),
         }
     }
 
     /// In a pinned session the network is the protection, and steps need no fence.
-    fn pinned(&self) -> bool {
+    pub(crate) fn pinned(&self) -> bool {
         matches!(self.rules.navigation, Navigation::App(_))
     }
 
@@ -115,6 +118,11 @@ impl Hold {
 
     fn same_site(&self, url: &str) -> bool {
         self.rules.redirect(url) == RequestVerdict::Pass
+    }
+
+    /// Whether the turn or the step itself names a site.
+    pub(crate) fn knows(&self, site: &reins_core::Site) -> bool {
+        self.rules.redirects.iter().any(|origin| origin.site() == *site)
     }
 
     /// Exactly one of the approved origins.
@@ -180,16 +188,22 @@ impl TabState {
             .cloned()
             .filter(|live| main || self.is_target(live, request.frame));
         let passage = match (live, late) {
-            (None, None) => Passage::Free,
+            (None, None) => {
+                if !main && let Verdict::Refuse(what) = self.judge_frame(request.frame, request.url)
+                {
+                    return Verdict::Refuse(what);
+                }
+                Passage::Free
+            }
             (Some(live), _) => match self.judge_live(&live, request) {
                 Some(true) => Passage::Approved { hold: live, posts },
                 Some(false) => Passage::Onward { hold: live, posts },
-                None => return Verdict::Refuse(tried_to_open(request.url, posts)),
+                None => return Verdict::Refuse(Some(tried_to_open(request.url, posts))),
             },
             (None, Some(late)) => match self.judge_late(&late, request) {
                 Some(true) => Passage::Approved { hold: late, posts },
                 Some(false) => Passage::Onward { hold: late, posts },
-                None => return Verdict::Refuse(tried_to_open(request.url, posts)),
+                None => return Verdict::Refuse(Some(tried_to_open(request.url, posts))),
             },
         };
         if let Some(document) = request.document {
@@ -281,9 +295,28 @@ impl TabState {
         WindowVerdict::Refused
     }
 
+    /// The person goes elsewhere by the browser's own means: the tab is theirs.
+    pub(crate) fn released_to(&mut self, paused: &crate::protocol::page::RequestPaused) {
+        let main = self.main.clone();
+        self.release(&main);
+        if let Some(document) = &paused.network_id {
+            self.fence.passages.insert(document.clone(), Passage::Free);
+        }
+    }
+
+    /// Whether the main frame's navigation under way, which nothing allows, may be the person's: by the
+    /// browser's own means, not by a page, and not through the history, where nothing tells them apart.
+    pub(crate) fn may_be_persons(&self, document: Option<&str>) -> bool {
+        let forward = self.pending.as_ref().is_some_and(|p| p.kind == "differentDocument");
+        document.is_some() && forward && self.fence.live.is_empty() && !self.fence.window
+    }
+
     /// A frame shows another document. `before` is the one it showed.
     pub(crate) fn fence_moved(&mut self, frame: &FrameId, before: Option<&DocumentId>, now: &str) {
         let main = *frame == self.main;
+        if main {
+            self.main_moved();
+        }
         let held = before.and_then(|document| self.fence.touched.get(document)).cloned();
         let document = DocumentId::new(now);
         match self.fence.passages.remove(now) {
@@ -292,11 +325,17 @@ impl TabState {
                     self.fence.whole = None;
                 }
             }
-            Some(Passage::Onward { hold, .. }) => self.fence.touch(document, hold),
+            // No input reached it, and its server could pass on anything. Where it leads is held.
+            Some(Passage::Onward { hold, .. }) => {
+                self.fence.touch(document, Hold { reaches: false, ..hold });
+            }
             // Nothing was asked of the network: an address that the old document made up.
             None => {
                 let held = held.or_else(|| if main { self.restriction() } else { None });
                 if let Some(hold) = held {
+                    if let Some(before) = before {
+                        self.take_over(before, &document);
+                    }
                     self.fence.touch(document, hold);
                 }
             }
@@ -305,6 +344,14 @@ impl TabState {
 }
 
 impl Fence {
+    pub(crate) fn is_touched(&self, document: &DocumentId) -> bool {
+        self.touched.get(document).is_some_and(|hold| hold.reaches)
+    }
+
+    pub(crate) fn touched_by(&self, document: &DocumentId) -> Option<Hold> {
+        self.touched.get(document).filter(|hold| hold.reaches).cloned()
+    }
+
     fn touch(&mut self, document: DocumentId, hold: Hold) {
         if self.touched.len() >= TOUCHED && !self.touched.contains_key(&document) {
             self.whole = Some(hold);
@@ -324,13 +371,13 @@ impl Passage {
             return Verdict::Pass;
         }
         let url = shown(url);
-        Verdict::Refuse(if posts {
+        Verdict::Refuse(Some(if posts {
             format!(
                 "the form went out; its server answered with a redirect to another site, {url}, which was refused"
             )
         } else {
             format!("the server answered with a redirect to another site, {url}, which was refused")
-        })
+        }))
     }
 }
 

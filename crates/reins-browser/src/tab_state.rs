@@ -3,6 +3,7 @@
 use crate::fence::Fence;
 use crate::frame::{Frame, Mark, World};
 use crate::protocol::page as wire;
+use crate::reach::Reach;
 use crate::report::Report;
 use crate::tab_info::{Dialog, Download, OpenedBy, TabInfo};
 use reins_cdp::Session;
@@ -50,6 +51,7 @@ pub(crate) struct TabState {
     /// What was refused up to here has been told.
     pub(crate) told: Mark,
     pub(crate) fence: Fence,
+    pub(crate) reach: Reach,
     pub(crate) downloads: Vec<(Mark, String, Download)>,
     /// Everything that arms the tab has been answered.
     pub(crate) armed: bool,
@@ -61,6 +63,8 @@ pub(crate) struct TabState {
 #[derive(Clone, Debug)]
 pub(crate) struct PendingNavigation {
     pub(crate) url: String,
+    /// The browser's word for what kind of navigation it is.
+    pub(crate) kind: String,
     pub(crate) since: Mark,
 }
 
@@ -140,6 +144,7 @@ impl TabState {
             refused: Vec::new(),
             told: 0,
             fence: Fence::default(),
+            reach: Reach::default(),
             downloads: Vec::new(),
             armed: false,
             crashed: false,
@@ -308,7 +313,8 @@ impl TabState {
     pub(crate) fn started_navigating(&mut self, event: wire::StartedNavigating) {
         let now = self.tick();
         if event.frame_id == self.main.as_str() && !event.navigation_type.contains("SameDocument") {
-            self.pending = Some(PendingNavigation { url: event.url, since: now });
+            self.pending =
+                Some(PendingNavigation { url: event.url, kind: event.navigation_type, since: now });
         }
     }
 
@@ -365,6 +371,12 @@ impl TabState {
     pub(crate) fn request_began(&mut self, session: &str, event: wire::RequestWillBeSent) {
         let since = self.tick();
         let kind = RequestKind::of(event.r#type.as_deref());
+        self.learn(
+            &event.loader_id,
+            event.frame_id.as_deref(),
+            &event.request.url,
+            kind == RequestKind::Document,
+        );
         self.requests.insert(
             (session.to_owned(), event.request_id),
             Request { kind, since, document: event.loader_id },

@@ -1,12 +1,13 @@
 //! The task of a tab: one event after the other into the state, and what has to be done at once.
 
-use crate::arm::arm_child;
+use crate::arm::{arm_child, hold_documents};
 use crate::containment::TopLevel;
 use crate::event::BrowserEvent;
 use crate::fence::{DocumentRequest, Verdict, shown};
 use crate::owners;
 use crate::protocol::page as wire;
 use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
+use crate::reach::ResourceRequest;
 use crate::report::{BINDING, Said};
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{Dialog, DialogKind};
@@ -15,7 +16,7 @@ use reins_cdp::{Event, EventError, Events, Session};
 use reins_core::{FrameId, Origin};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The events a tab lives by, its frames' and workers' included.
 pub(crate) const METHODS: &[&str] = &[
@@ -26,6 +27,8 @@ pub(crate) const METHODS: &[&str] = &[
     wire::FrameNavigated::METHOD,
     wire::NavigatedWithin::METHOD,
     wire::StartedNavigating::METHOD,
+    wire::RequestedNavigation::METHOD,
+    wire::SocketCreated::METHOD,
     wire::ScheduledNavigation::METHOD,
     wire::ClearedNavigation::METHOD,
     wire::StartedLoading::METHOD,
@@ -130,6 +133,11 @@ impl<'a> Children<'a> {
                 tab.state().dialog = None;
                 tab.emit(BrowserEvent::DialogClosed { tab: tab.id.clone() });
             }
+            // The last words of the document before have been said.
+            PARSED if session.id() == tab.session.id() => {
+                note(&mut tab.state(), event, session, tab)?;
+                narrow(tab);
+            }
             _ => note(&mut tab.state(), event, session, tab)?,
         }
         Ok(())
@@ -137,7 +145,9 @@ impl<'a> Children<'a> {
 
     fn attached(&mut self, attached: AttachedToTarget) {
         let child = self.tab.connection.session(&attached.session_id);
-        arm_child(&child, &attached.target_info.r#type);
+        // What a touched document makes is held as the document is.
+        let wide = self.tab.state().starts_wide(&attached.session_id);
+        arm_child(&child, &attached.target_info.r#type, wide);
         self.sessions.insert(attached.session_id, child);
     }
 
@@ -163,6 +173,9 @@ impl<'a> Children<'a> {
             state.release(&frame);
         }
         drop(state);
+        if person.is_some() {
+            narrow(self.tab);
+        }
         if let Some(kind) = person {
             self.tab.emit(BrowserEvent::PersonInput { tab: self.tab.id.clone(), kind });
         }
@@ -205,40 +218,92 @@ impl<'a> Children<'a> {
     fn judge(&self, paused: wire::RequestPaused, session: &Session) {
         let tab = self.tab;
         let url = paused.request.url.as_str();
+        let frame = FrameId::new(paused.frame_id.as_str());
         let main = paused.frame_id == tab.id.as_str();
+        let document = paused.resource_type == "Document";
         let outside = match &tab.containment.top_level {
-            TopLevel::Only(patterns) if main => Origin::parse(url)
+            TopLevel::Only(patterns) if main && document => Origin::parse(url)
                 .map_or(true, |origin| !patterns.iter().any(|p| p.matches(&origin))),
             TopLevel::Any | TopLevel::Only(_) => false,
         };
-        let (verdict, reason) = if outside {
+        if outside {
             let what = format!("{} is outside the app this browser is pinned to", shown(url));
-            (Verdict::Refuse(what), "BlockedByClient")
-        } else {
-            let frame = FrameId::new(paused.frame_id.as_str());
-            let request = DocumentRequest {
-                frame: &frame,
-                url,
-                method: &paused.request.method,
-                document: paused.network_id.as_deref(),
-                redirected: paused.redirected_request_id.is_some(),
-            };
+            tab.state().tell_refused(what);
+            refuse(session, &paused.request_id, "BlockedByClient");
+            return;
+        }
+        let method = paused.request.method.as_str();
+        let network = paused.network_id.as_deref();
+        let (verdict, persons) = if document {
+            let redirected = paused.redirected_request_id.is_some();
+            let request =
+                DocumentRequest { frame: &frame, url, method, document: network, redirected };
             let related = tab.related_hold();
-            // The page stays as it is: an aborted navigation shows no error page.
-            (tab.state().judge_document(request, related.as_ref()), "Aborted")
+            let mut state = tab.state();
+            let verdict = state.judge_document(request, related.as_ref());
+            let alone = main && related.is_none() && !redirected;
+            (verdict, alone && state.may_be_persons(network))
+        } else {
+            let id = session.id().unwrap_or_default();
+            let request = ResourceRequest { session: id, frame: &frame, network, url, method };
+            (tab.state().judge_resource(request), false)
         };
         match verdict {
-            Verdict::Pass => {
-                let go = wire::ContinueRequest { request_id: &paused.request_id };
-                drop(session.post(go, ARMING));
+            Verdict::Pass => go_on(session, &paused.request_id),
+            Verdict::Refuse(what) if persons => {
+                let (tab, session) = (tab.clone(), session.clone());
+                tokio::spawn(async move {
+                    if by_person(&tab, &paused.request.url).await {
+                        tab.state().released_to(&paused);
+                        go_on(&session, &paused.request_id);
+                        return;
+                    }
+                    told(&tab, what);
+                    refuse(&session, &paused.request_id, "Aborted");
+                });
             }
             Verdict::Refuse(what) => {
-                tab.state().tell_refused(what);
-                let stop =
-                    wire::FailRequest { request_id: &paused.request_id, error_reason: reason };
-                drop(session.post(stop, ARMING));
+                told(tab, what);
+                // The page stays as it is: an aborted navigation shows no error page.
+                let reason = if document { "Aborted" } else { "BlockedByClient" };
+                refuse(session, &paused.request_id, reason);
             }
         }
+    }
+}
+
+fn told(tab: &Tab, what: Option<String>) {
+    if let Some(what) = what {
+        tab.state().tell_refused(what);
+        tab.changed();
+    }
+}
+
+fn go_on(session: &Session, request: &str) {
+    drop(session.post(wire::ContinueRequest { request_id: request }, ARMING));
+}
+
+fn refuse(session: &Session, request: &str, error_reason: &str) {
+    drop(session.post(wire::FailRequest { request_id: request, error_reason }, ARMING));
+}
+
+/// How long the word that a page asked for a navigation may take longer than the navigation itself. Its
+/// process says so first, but by another pipe. It cannot be asked: while a navigation is under way
+/// Chromium holds back all commands for the page.
+const WORD: Duration = Duration::from_millis(500);
+
+/// Whether no page asked for the main frame's navigation under way.
+async fn by_person(tab: &Tab, url: &str) -> bool {
+    let asked = |state: &mut TabState| state.page_asked(url).then_some(());
+    tab.until(tokio::time::Instant::now() + WORD, asked).await.is_none()
+}
+
+/// Lets sessions hold documents only, when nothing touched is shown any more.
+fn narrow(tab: &Tab) {
+    let sessions = tab.state().narrow();
+    for session in sessions {
+        drop(session.post(hold_documents(), ARMING));
+        drop(session.post(wire::BypassServiceWorker { bypass: false }, ARMING));
     }
 }
 
@@ -267,7 +332,9 @@ fn note(
         }
         wire::StartedNavigating::METHOD => state.started_navigating(event.parse()?),
         wire::ScheduledNavigation::METHOD => {
-            state.scheduled(&event.parse::<wire::ScheduledNavigation>()?.frame_id, true);
+            let e: wire::ScheduledNavigation = event.parse()?;
+            state.scheduled(&e.frame_id, true);
+            state.asked_to_navigate(&FrameId::new(e.frame_id), &e.url, session.id());
         }
         wire::ClearedNavigation::METHOD => {
             state.scheduled(&event.parse::<wire::ClearedNavigation>()?.frame_id, false);
@@ -281,6 +348,15 @@ fn note(
         PARSED if own => {
             state.tick();
             state.parsed = true;
+        }
+        wire::RequestedNavigation::METHOD => {
+            let e: wire::RequestedNavigation = event.parse()?;
+            state.asked_to_navigate(&FrameId::new(e.frame_id), &e.url, session.id());
+        }
+        wire::SocketCreated::METHOD => {
+            let frame = state.frames.values().find(|f| f.session.id() == session.id());
+            let frame = frame.map_or_else(|| state.main.clone(), |frame| frame.id.clone());
+            state.socket_opened(&frame, &event.parse::<wire::SocketCreated>()?.url);
         }
         LOADED if own => {
             state.tick();

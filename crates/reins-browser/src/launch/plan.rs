@@ -23,6 +23,8 @@ const ALWAYS: &[&str] = &[
     "--no-pings",
     // What proxies and interception see is all there is.
     "--disable-quic",
+    // WebRTC would open datagram sockets that no interception sees.
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     // A tab that is covered or in the background works as one in front does: agents use several,
     // and none is ever raised.
     "--disable-background-timer-throttling",
@@ -33,6 +35,8 @@ const ALWAYS: &[&str] = &[
 /// Features that are off: a bar that offers to translate, the search for screens on the local
 /// network, models that are fetched for page hints, and address bar lists drawn by renderers of their
 /// own, which are started with each window (a process and some 60 ms of work at each start).
+/// Sandboxed frames in processes of their own: one with `srcdoc` runs before anyone can attach to it
+/// (tried on Chromium 156), so nothing would watch what it sends first. Other sites keep theirs.
 const FEATURES_OFF: &[&str] = &[
     "Translate",
     "MediaRouter",
@@ -42,6 +46,7 @@ const FEATURES_OFF: &[&str] = &[
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",
+    "IsolateSandboxedIframes",
 ];
 
 /// What a browser without a window is started with.

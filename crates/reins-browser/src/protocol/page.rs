@@ -58,6 +58,7 @@ reins_cdp::protocol! {
     command "DOM.setFileInputFiles" SetFiles<'a> { files: &'a [String] }
         optional { object_id: &'a str, backend_node_id: i64 };
     command "Network.enable" NetworkEnable { max_total_buffer_size: u32, max_resource_buffer_size: u32 };
+    command "Network.setBypassServiceWorker" BypassServiceWorker { bypass: bool };
     command "Fetch.enable" FetchEnable<'a> { patterns: Vec<RequestPattern<'a>> };
     command "Fetch.continueRequest" ContinueRequest<'a> { request_id: &'a str };
     command "Fetch.failRequest" FailRequest<'a> { request_id: &'a str, error_reason: &'a str };
@@ -93,6 +94,7 @@ reins_cdp::protocol! {
     event "Page.frameStartedNavigating" StartedNavigating {
         frame_id: String, url: String, navigation_type: String
     };
+    event "Page.frameRequestedNavigation" RequestedNavigation { frame_id: String, url: String };
     event "Page.frameScheduledNavigation" ScheduledNavigation { frame_id: String, url: String };
     event "Page.frameClearedScheduledNavigation" ClearedNavigation { frame_id: String };
     event "Page.frameStartedLoading" StartedLoading { frame_id: String };
@@ -109,15 +111,17 @@ reins_cdp::protocol! {
     event "Runtime.executionContextsCleared" ContextsCleared {};
     event "Runtime.bindingCalled" BindingCalled { name: String, payload: String };
     event "Network.requestWillBeSent" RequestWillBeSent {
-        request_id: String, loader_id: String, frame_id: Option<String>, r#type: Option<String>
+        request_id: String, loader_id: String, frame_id: Option<String>, r#type: Option<String>,
+        request: Request
     };
     event "Network.responseReceived" ResponseReceived { request_id: String, r#type: Option<String> };
     event "Network.loadingFinished" LoadingFinished { request_id: String };
     event "Network.loadingFailed" LoadingFailed { request_id: String };
     event "Fetch.requestPaused" RequestPaused {
         request_id: String, frame_id: String, request: Request, network_id: Option<String>,
-        redirected_request_id: Option<String>
+        redirected_request_id: Option<String>, resource_type: String
     };
+    event "Network.webSocketCreated" SocketCreated { url: String };
     event "Inspector.targetCrashed" TargetCrashed {};
 }
 

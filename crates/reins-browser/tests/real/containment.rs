@@ -69,7 +69,7 @@ impl World {
         self.eval(&format!("new Promise(done=>setTimeout(done,{milliseconds}))")).await;
     }
 
-    fn arrived(&self, part: &str) -> Vec<String> {
+    pub(crate) fn arrived(&self, part: &str) -> Vec<String> {
         let seen = self.site.seen();
         seen.into_iter().map(|s| s.path).filter(|path| path.contains(part)).collect()
     }

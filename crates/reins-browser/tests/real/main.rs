@@ -15,6 +15,7 @@ mod listeners;
 mod loading;
 mod pictures;
 mod protocol;
+mod reach;
 mod support;
 mod tabs;
 mod typing;

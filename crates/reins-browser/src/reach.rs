@@ -1,0 +1,310 @@
+//! No new destinations (DESIGN 6.4, R-221): what a touched document may send to, or load from, are the
+//! sites that the turn names or that the document knew before it was touched. Judgements only.
+
+use crate::fence::{Hold, Verdict, shown};
+use crate::tab_state::TabState;
+use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, Site};
+use std::collections::{HashMap, HashSet};
+
+/// Which sites documents know, and which sessions hold all their requests for us.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    /// By document: where it has loaded from, and what its markup names.
+    known: HashMap<DocumentId, HashSet<Site>>,
+    /// Documents whose markup was asked for.
+    surveyed: HashSet<DocumentId>,
+    /// Sessions all of whose requests wait for our word, by their id.
+    wide: HashSet<String>,
+    /// The document of each frame that was touched last: its last words come when it is gone already.
+    last: HashMap<FrameId, DocumentId>,
+    /// Frames of other processes that asked for their own navigation.
+    leads_itself: HashSet<FrameId>,
+    /// Where pages asked to lead the main frame, since it shows its document. `None`: too many.
+    asked: Option<HashSet<String>>,
+    /// What was told of a document already.
+    told: HashSet<(DocumentId, Site)>,
+}
+
+impl Default for Reach {
+    fn default() -> Self {
+        Self {
+            known: HashMap::new(),
+            surveyed: HashSet::new(),
+            wide: HashSet::new(),
+            last: HashMap::new(),
+            leads_itself: HashSet::new(),
+            asked: Some(HashSet::new()),
+            told: HashSet::new(),
+        }
+    }
+}
+
+/// A request for anything but a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResourceRequest<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) frame: &'a FrameId,
+    /// As the network names it.
+    pub(crate) network: Option<&'a str>,
+    pub(crate) url: &'a str,
+    pub(crate) method: &'a str,
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split_once('#').map_or(url, |(url, _)| url)
+}
+
+/// Sites remembered for one document. A page with more is no page that a person reads.
+const SITES: usize = 1_000;
+
+/// Documents remembered besides those that are shown or touched.
+const DOCUMENTS: usize = 256;
+
+impl TabState {
+    /// A document loads from an address before it was touched: it knows that site.
+    pub(crate) fn learn(
+        &mut self,
+        document: &str,
+        frame: Option<&str>,
+        url: &str,
+        is_document: bool,
+    ) {
+        let Some(site) = Origin::parse(url).ok().map(|origin| origin.site()) else { return };
+        let own = DocumentId::new(document);
+        if !self.fence.is_touched(&own) {
+            self.know(own, site.clone());
+        }
+        // What stands in a frame is loaded by the document around it.
+        let parent = frame.filter(|_| is_document).and_then(|frame| {
+            let parent = self.frames.get(&FrameId::new(frame))?.parent.clone()?;
+            self.frames.get(&parent)?.document.clone()
+        });
+        if let Some(parent) = parent
+            && !self.fence.is_touched(&parent)
+        {
+            self.know(parent, site);
+        }
+    }
+
+    /// What a document's markup names, asked for as it is touched first.
+    pub(crate) fn survey(&mut self, document: &DocumentId, urls: &[String]) {
+        self.reach.surveyed.insert(document.clone());
+        for url in urls {
+            if let Ok(origin) = Origin::parse(url) {
+                self.know(document.clone(), origin.site());
+            }
+        }
+    }
+
+    /// A document made another one: it knows what its maker knew.
+    pub(crate) fn take_over(&mut self, from: &DocumentId, to: &DocumentId) {
+        if let Some(sites) = self.reach.known.get(from).cloned() {
+            self.reach.known.insert(to.clone(), sites);
+        }
+        self.reach.surveyed.insert(to.clone());
+    }
+
+    fn know(&mut self, document: DocumentId, site: Site) {
+        if self.reach.known.len() >= DOCUMENTS && !self.reach.known.contains_key(&document) {
+            let shown: HashSet<DocumentId> =
+                self.frames.values().filter_map(|frame| frame.document.clone()).collect();
+            let fence = &self.fence;
+            self.reach.known.retain(|known, _| shown.contains(known) || fence.is_touched(known));
+        }
+        let sites = self.reach.known.entry(document).or_default();
+        if sites.len() < SITES {
+            sites.insert(site);
+        }
+    }
+
+    /// Sessions that must hold every request from now on, and documents whose markup is not known
+    /// yet, for these documents that are about to be touched.
+    pub(crate) fn widen(
+        &mut self,
+        documents: &[DocumentId],
+    ) -> (Vec<reins_cdp::Session>, Vec<FrameId>) {
+        let mut sessions = Vec::new();
+        let mut unknown = Vec::new();
+        for frame in self.frames.values() {
+            let Some(document) = frame.document.as_ref().filter(|d| documents.contains(d)) else {
+                continue;
+            };
+            self.reach.last.insert(frame.id.clone(), document.clone());
+            if !self.reach.surveyed.contains(document) {
+                unknown.push(frame.id.clone());
+            }
+            if self.reach.wide.insert(frame.session.id().unwrap_or_default().to_owned()) {
+                sessions.push(frame.session.clone());
+            }
+        }
+        (sessions, unknown)
+    }
+
+    /// A frame in another process comes up. Whether its requests are to be held.
+    pub(crate) fn starts_wide(&mut self, session: &str) -> bool {
+        let wide = !self.reach.wide.is_empty() && self.restriction().is_some();
+        if wide {
+            self.reach.wide.insert(session.to_owned());
+        }
+        wide
+    }
+
+    /// Sessions that need not hold everything any more: no touched document is shown.
+    pub(crate) fn narrow(&mut self) -> Vec<reins_cdp::Session> {
+        if self.reach.wide.is_empty() || self.restriction().is_some() {
+            return Vec::new();
+        }
+        let wide = std::mem::take(&mut self.reach.wide);
+        self.reach.last.clear();
+        let mut sessions: Vec<reins_cdp::Session> = Vec::new();
+        for frame in self.frames.values() {
+            let id = frame.session.id();
+            if id.is_some_and(|id| wide.contains(id)) && sessions.iter().all(|s| s.id() != id) {
+                sessions.push(frame.session.clone());
+            }
+        }
+        sessions
+    }
+
+    /// A page asked for a navigation of a frame, by the session that said so.
+    pub(crate) fn asked_to_navigate(&mut self, frame: &FrameId, url: &str, session: Option<&str>) {
+        if *frame == self.main {
+            let full = self.reach.asked.as_ref().is_some_and(|asked| asked.len() >= SITES);
+            if full {
+                self.reach.asked = None;
+            } else if let Some(asked) = &mut self.reach.asked {
+                asked.insert(without_fragment(url).to_owned());
+            }
+            return;
+        }
+        let Some(shown) = self.frames.get(frame) else { return };
+        let around = shown.parent.as_ref().and_then(|parent| self.frames.get(parent));
+        let itself = shown.session.id() == session
+            && around.is_some_and(|around| around.session.id() != session);
+        if itself {
+            self.reach.leads_itself.insert(frame.clone());
+        } else {
+            self.reach.leads_itself.remove(frame);
+        }
+    }
+
+    /// Whether a page of the tab asked to lead the main frame there.
+    pub(crate) fn page_asked(&self, url: &str) -> bool {
+        self.reach.asked.as_ref().is_none_or(|asked| asked.contains(without_fragment(url)))
+    }
+
+    /// The main frame shows another document: what the one before asked for is done with.
+    pub(crate) fn main_moved(&mut self) {
+        self.reach.asked = Some(HashSet::new());
+    }
+
+    /// Judges a document request of a frame inside that nothing else restricts.
+    pub(crate) fn judge_frame(&mut self, frame: &FrameId, url: &str) -> Verdict {
+        if self.reach.leads_itself.contains(frame) {
+            return Verdict::Pass;
+        }
+        let parent = self.frames.get(frame).and_then(|f| f.parent.clone());
+        let Some((document, hold)) = parent.and_then(|parent| self.holder(&parent)) else {
+            return Verdict::Pass;
+        };
+        let own = self.frames.get(frame).and_then(|f| f.document.clone());
+        if own.is_some_and(|own| self.knows(&own, url)) {
+            return Verdict::Pass;
+        }
+        self.judge_site(&document, &hold, url, "load a frame from")
+    }
+
+    /// Judges anything but a document.
+    pub(crate) fn judge_resource(&mut self, request: ResourceRequest<'_>) -> Verdict {
+        let by_network = request.network.and_then(|network| {
+            let key = (request.session.to_owned(), network.to_owned());
+            let document = DocumentId::new(self.requests.get(&key)?.document.as_str());
+            let hold = self.fence.touched_by(&document);
+            Some(hold.map(|hold| (document, hold)))
+        });
+        let holder = match by_network {
+            // The document is known. If it is not touched, it may be one that a touched one made.
+            Some(Some(touched)) => Some(touched),
+            Some(None) => self.holder(request.frame),
+            None => self.holder(request.frame).or_else(|| {
+                let document = self.reach.last.get(request.frame)?.clone();
+                let hold = self.fence.touched_by(&document)?;
+                Some((document, hold))
+            }),
+        };
+        let Some((document, hold)) = holder else { return Verdict::Pass };
+        let reads = ["GET", "HEAD", "OPTIONS"];
+        let what = if reads.iter().any(|read| request.method.eq_ignore_ascii_case(read)) {
+            "load something from"
+        } else {
+            "send something to"
+        };
+        self.judge_site(&document, &hold, request.url, what)
+    }
+
+    /// The touched document that answers for a frame: its own, or the one around it that made it.
+    fn holder(&self, frame: &FrameId) -> Option<(DocumentId, Hold)> {
+        let mut at = frame;
+        // No tree of frames is deeper; one that is being rebuilt could hold a circle for a moment.
+        for _ in 0..64 {
+            let shown = self.frames.get(at)?;
+            if let Some(document) = &shown.document
+                && let Some(hold) = self.fence.touched_by(document)
+            {
+                return Some((document.clone(), hold));
+            }
+            let around = self.frames.get(shown.parent.as_ref()?)?;
+            let made = match &shown.origin {
+                DocumentOrigin::ScriptBuilt | DocumentOrigin::Browser => true,
+                DocumentOrigin::Sandboxed(own) | DocumentOrigin::Web(own) => match &around.origin {
+                    DocumentOrigin::Web(outer) | DocumentOrigin::Sandboxed(outer) => {
+                        own.site() == outer.site()
+                    }
+                    DocumentOrigin::ScriptBuilt | DocumentOrigin::Browser => true,
+                },
+            };
+            if !made {
+                return None;
+            }
+            at = &around.id;
+        }
+        None
+    }
+
+    fn knows(&self, document: &DocumentId, url: &str) -> bool {
+        let Ok(origin) = Origin::parse(url) else { return true };
+        self.reach.known.get(document).is_some_and(|sites| sites.contains(&origin.site()))
+    }
+
+    /// A socket cannot be held or refused. Whether it goes to a site that nobody knew.
+    pub(crate) fn socket_opened(&mut self, frame: &FrameId, url: &str) {
+        let Some((document, hold)) = self.holder(frame).or_else(|| {
+            let document = self.main_frame()?.document.clone()?;
+            let hold = self.fence.touched_by(&document)?;
+            Some((document, hold))
+        }) else {
+            return;
+        };
+        let web = url.replacen("ws", "http", 1);
+        if self.judge_site(&document, &hold, &web, "open a socket to") != Verdict::Pass {
+            let site = shown(url);
+            self.tell_refused(format!(
+                "this page opened a socket to a site it did not know before, {site}; the browser offers no way to refuse one"
+            ));
+        }
+    }
+
+    fn judge_site(&mut self, document: &DocumentId, hold: &Hold, url: &str, what: &str) -> Verdict {
+        let Ok(origin) = Origin::parse(url) else { return Verdict::Pass };
+        let site = origin.site();
+        if hold.knows(&site) || self.knows(document, url) {
+            return Verdict::Pass;
+        }
+        // Once for each site: a page that tries again and again is not told again and again.
+        let first = self.reach.told.insert((document.clone(), site));
+        let host = shown(&origin.to_string());
+        Verdict::Refuse(first.then(|| {
+            format!("this page tried to {what} {host}, a site that neither it nor you had named before; refused")
+        }))
+    }
+}
