@@ -82,6 +82,12 @@ async fn answered(
                 "Stay within the app.",
             );
         }
+        if refused_here && message.contains("ERR_ABORTED") {
+            // The server was asked; where it led to was not. The page stays as it was.
+            let message = "it led to another site, which was refused".to_owned();
+            step.navigation = Some(Navigation::Failed { url: url.to_owned(), message });
+            return Outcome::Completed;
+        }
         step.navigation = Some(Navigation::Failed { url: url.to_owned(), message });
         settle::loaded(step, Loading::Any).await;
         return Outcome::Completed;

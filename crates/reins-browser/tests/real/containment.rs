@@ -1,12 +1,13 @@
 //! What a page may open, send and download after an approved step, told by what the server saw.
 
 use crate::support::{LONG, Page, World, click, done};
-use reins_browser::{Acted, BrowserEvent};
-use reins_core::{Action, Outcome, StepId, TurnId};
+use reins_browser::{Acted, BrowserEvent, Navigation};
+use reins_core::{Action, HistoryStep, Outcome, StepId, TurnId};
 use reins_guard::{
     Answer, ApprovedAction, CriticState, Decision, Downloads, Facts, Level, Moment, Policy,
     Published, SiteRules, TabFacts, TurnFacts, evaluate,
 };
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
 /// Approves as a person would who agrees to each card.
@@ -278,4 +279,65 @@ async fn r177_untouched_pages_and_later_approved_steps_are_left_alone() {
     assert_eq!(world.site.requests("/free"), 1);
     world.eval(&format!("void(location.href={evil:?})")).await;
     assert!(world.site.wait_for(LONG, |seen| seen.path == "/evil").await);
+}
+
+/// an address that leads to another site is told as failed, and the page stays.
+#[tokio::test]
+async fn r178_an_address_that_leads_to_another_site_is_not_followed() {
+    let world = World::start([("/", Page::html("<h1>Home</h1>"))]).await;
+    world.site.set("/hop", Page::redirect(302, &world.site.other_url("/evil")));
+    let go = |path: &str| Action::Navigate { tab: world.tab.clone(), url: world.site.url(path) };
+    done(&world.act_guarded(go("/")).await);
+    let acted = world.act_guarded(go("/hop")).await;
+    let effects = done(&acted);
+    assert!(matches!(effects.navigation, Some(Navigation::Failed { .. })), "{acted:?}");
+    assert!(effects.refused.join(" ").contains("/evil"), "{acted:?}");
+    assert_eq!(world.site.requests("/evil"), 0);
+    assert!(world.text().await.contains("Home"));
+}
+
+/// A site whose pages may wait in the back/forward cache.
+async fn keepable(page: String) -> String {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let page = page.clone();
+            tokio::spawn(async move {
+                let mut request = [0; 4096];
+                while stream.read(&mut request).await.is_ok_and(|read| read > 0) {
+                    let answer = format!(
+                        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{page}",
+                        page.len()
+                    );
+                    if stream.write_all(answer.as_bytes()).await.is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    format!("http://{address}/")
+}
+
+/// a touched document that waits in the back/forward cache comes back with its restrictions.
+#[tokio::test]
+async fn r181_a_touched_document_is_restricted_in_the_cache_as_well() {
+    let world = World::start([("/", Page::html("<h1>Other</h1>"))]).await;
+    let evil = world.site.other_url("/evil");
+    let kept = keepable(format!(
+        "<button onclick=\"armed=true\">Press</button><script>let armed=false;function late(){{if(armed)location.href='{evil}'}}</script>"
+    ))
+    .await;
+    let go = |url: &str| Action::Navigate { tab: world.tab.clone(), url: url.to_owned() };
+    done(&world.act_guarded(go(&kept)).await);
+    done(&world.click_guarded("Press").await);
+    done(&world.act_guarded(go(&world.site.url("/"))).await);
+    let step = HistoryStep::Back;
+    let back = Action::History { tab: world.tab.clone(), step, destination: Some(kept) };
+    done(&world.act_guarded(back).await);
+    assert_eq!(world.eval("armed").await, true, "it came from the cache");
+    world.eval("late()").await;
+    world.page_waits(100).await;
+    assert_eq!(world.site.requests("/evil"), 0);
 }
