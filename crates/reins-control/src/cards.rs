@@ -1,7 +1,7 @@
 //! Who can answer a card. Every door brings its own answerer; none brings rules.
 
 use futures_util::future::BoxFuture;
-use reins_guard::Card;
+use reins_guard::{Card, CardKind, RiskKind};
 use std::fmt::Write as _;
 
 /// One question to the person: the card, and what exactly it is bound to.
@@ -15,6 +15,20 @@ pub struct Question {
 }
 
 impl Question {
+    /// A question about nothing, to see what cards look like.
+    pub fn sample() -> Self {
+        let card = Card {
+            kind: CardKind::Confirm,
+            title: "Click the button “Place order”?".into(),
+            detail: "This may buy, book, pay or transfer something on shop.example.".into(),
+            risk: RiskKind::Purchase,
+            sites: vec!["shop.example".into()],
+            always_offer: None,
+            note: None,
+        };
+        Self { card, subject: "sample".into() }
+    }
+
     /// The card as plain text lines.
     pub fn plain_text(&self) -> String {
         let mut text = self.card.title.clone();

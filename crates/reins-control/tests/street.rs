@@ -173,3 +173,21 @@ async fn wrong_arguments_say_what_fits() {
     assert!(error.to_string().contains("ref (string)"), "{error}");
     assert_eq!(desk.code("snapshot", json!({})).await, "no_page");
 }
+
+/// Models choose a radio button by its own name as they would an option of a select.
+#[tokio::test(flavor = "multi_thread")]
+async fn select_option_on_a_radio_button_of_that_name_checks_it() {
+    let page = "<label><input type=radio name=c onchange=\"hit('blue')\"> Blue</label><label><input type=radio name=c> Red</label>";
+    let site = Site::start([("/", Page::html(page))]).await.unwrap();
+    let desk = Desk::pinned(&site).await;
+    let page = desk.ok("navigate", json!({"url": site.url("/")})).await;
+    let blue = find_ref(&page, "radio", "Blue");
+    assert_eq!(
+        desk.code("select_option", json!({"ref": blue, "options": "Red"})).await,
+        "not_a_select"
+    );
+    let said = desk.ok("select_option", json!({"ref": blue, "options": " blue"})).await;
+    assert!(said.contains("checked radio \"Blue\""), "{said}");
+    assert!(site.wait_hit("blue", SOON).await);
+    desk.control.close().await;
+}

@@ -34,6 +34,9 @@ pub(crate) enum Command {
     Rules(RulesArgs),
     /// Keep sign-ins that the agent may use by name and never sees
     Secrets(SecretsArgs),
+    /// Call every tool by hand, without a model (needs REINS_DEBUG=1)
+    #[command(hide = true)]
+    Debug(DebugArgs),
     /// Print the tool reference
     Docs,
     /// Print a shell completion script
@@ -86,6 +89,15 @@ pub(crate) struct InstallArgs {
     /// Run the commands instead of naming them
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DebugArgs {
+    #[command(flatten)]
+    pub(crate) browser: BrowserFlags,
+    /// The person's words, which name sites as a task would
+    #[arg(long)]
+    pub(crate) says: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -167,6 +179,15 @@ pub(crate) struct DemoArgs {
     pub(crate) yes: bool,
 }
 
+/// Ends the program as clap does for a word that is no subcommand.
+pub(crate) fn unknown_subcommand(word: &str) -> ! {
+    use clap::CommandFactory;
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let mut error = clap::Error::new(ErrorKind::InvalidSubcommand).with_cmd(&Cli::command());
+    error.insert(ContextKind::InvalidSubcommand, ContextValue::String(word.to_owned()));
+    error.exit()
+}
+
 /// Runs a subcommand on a runtime of its own.
 pub(crate) fn dispatch(command: Command) -> ExitCode {
     // Two workers: the server waits nearly always, and each worker costs memory.
@@ -184,6 +205,7 @@ pub(crate) fn dispatch(command: Command) -> ExitCode {
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
         Command::Rules(args) => runtime.block_on(crate::rules::main(args)),
         Command::Secrets(args) => runtime.block_on(crate::secrets::main(args)),
+        Command::Debug(args) => runtime.block_on(crate::debug::main(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),
     };

@@ -3,6 +3,7 @@
 mod browser_flags;
 mod cli;
 mod critic;
+mod debug;
 mod demo;
 mod docs;
 mod doctor;
@@ -22,6 +23,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
+    if matches!(cli.command, cli::Command::Debug(_)) && !debug::is_on() {
+        // The same words as for any other word that is no subcommand.
+        cli::unknown_subcommand("debug");
+    }
     logging::start(cli.verbose);
     cli::dispatch(cli.command)
 }

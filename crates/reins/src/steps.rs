@@ -1,7 +1,10 @@
 //! Tool calls of this process, each shown as one quiet row.
 
 use crate::terminal::{Sign, Terminal, TerminalCards};
-use reins_control::{Answerer, CallRequest, Control, ControlError, NoAnswerer, Reply, TurnStart};
+use reins_control::{
+    Answerer, CallRequest, CardAnswer, Control, ControlError, NoAnswerer, Question, Reply,
+    TurnStart,
+};
 use reins_core::{Outcome, OwnerId, SessionId, TurnId};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -93,6 +96,11 @@ impl Steps {
         };
         self.shown(number, name, &told, &answer, started.elapsed());
         answer
+    }
+
+    /// Puts a question to whoever can be asked here.
+    pub(crate) async fn ask(&self, question: &Question) -> CardAnswer {
+        self.cards().ask(question).await
     }
 
     fn cards(&self) -> Box<dyn Answerer + '_> {
