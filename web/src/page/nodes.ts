@@ -140,6 +140,13 @@ export function flatParent(child: Node): Element | null {
   const slot = child instanceof Element ? assignedSlotOf(child) : (child as Text).assignedSlot;
   if (slot) return slot;
   const parent = parentOf(child);
+  // The slot of a closed root is not told; an adopted root can be searched for it.
+  const closed = parent instanceof Element ? adopted.get(parent) : undefined;
+  if (closed) {
+    for (const inside of queryAll(closed, "slot") as NodeListOf<HTMLSlotElement>) {
+      if (assignedNodesOf(inside).includes(child as Element | Text)) return inside;
+    }
+  }
   if (parent instanceof ShadowRoot) return parent.host;
   return parent instanceof Element ? parent : null;
 }

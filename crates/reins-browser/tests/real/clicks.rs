@@ -101,3 +101,15 @@ document.title='x'</script>"#;
         assert_eq!(world.eval("log.join(' ')").await, expected);
     }
 }
+
+/// A link in a closed shadow root whose caption the page slots in is hit where its caption is.
+#[tokio::test]
+async fn a_slotted_caption_belongs_to_the_link_in_the_closed_root() {
+    let page = "<div id=host><span>Terms</span></div><script>const r=host.attachShadow({mode:'closed'});\
+        r.innerHTML='<a href=/terms><slot></slot></a>'</script>";
+    let world =
+        World::start([("/", Page::html(page)), ("/terms", Page::html("<h1>TERMS</h1>"))]).await;
+    done(&world.go("/").await);
+    done(&world.click("link:Terms").await);
+    assert!(world.text().await.contains("TERMS"));
+}
