@@ -34,8 +34,42 @@ class Part:
         self.heading, self.total, self.enough, self.lines = heading, total, enough, lines
 
 
-def serve(reins, origin, log):
-    return Client([reins, "mcp", "--headless", "--app", origin] + sandbox_flag(), log)
+def serve(reins, origin, log, guarded=None):
+    """A pinned browser; or, with the flags in `guarded`, one as a person has it, with this site named."""
+    policy = ["--app", origin] if guarded is None else ["--site", origin] + guarded
+    return Client([reins, "mcp", "--headless"] + policy + sandbox_flag(), log, allows=guarded is not None)
+
+
+def cards(reins, html, tasks, seeds, verbose):
+    """How often a person is asked on benign pages at level auto: by what a step sends, and by the reference's rule."""
+    rows, means = {}, {}
+    for name, flags in (("auto", []), ("strict clicks", ["--strict-clicks"])):
+        pages, shown = episodes.Episodes(html), {}
+        with tempfile.TemporaryFile() as log:
+            client = serve(reins, pages.origin, log, flags)
+            for task in (task for task in tasks if task in POLICIES):
+                for seed in seeds:
+                    before = len(client.cards)
+                    episode, address = pages.open(task, seed)
+                    one_policy(client, episode, address, html)
+                    if episode.solved:
+                        shown.setdefault(task, []).extend(client.cards[before:])
+            client.close()
+        means[name] = sum(map(len, shown.values())) / max(1, len(shown) * len(seeds))
+        for task, asked in shown.items():
+            rows.setdefault(task, {})[name] = asked
+        if verbose:
+            for task, asked in shown.items():
+                print(task, *("    " + card.replace("\n", " / ") for card in asked), sep="\n")
+    both = {task: row for task, row in rows.items() if len(row) == 2}
+    asked = {name: sum(len(row[name]) for row in both.values()) / max(1, len(both) * len(seeds)) for name in means}
+    total = "%d tasks solved either way: %.2f cards a task at level auto, %.2f with --strict-clicks" % (
+        len(both), asked["auto"], asked["strict clicks"])
+    say(total)
+    lines = ["| task | auto | strict clicks |", "|---|---|---|"]
+    lines += ["| %s | %d | %d |" % (task, len(row["auto"]), len(row["strict clicks"])) for task, row in sorted(both.items())
+              if row["auto"] or row["strict clicks"]]
+    return Part("Cards", total, asked["auto"] <= asked["strict clicks"] / 2, lines)
 
 
 def policies(reins, html, tasks, seeds, verbose):

@@ -15,17 +15,24 @@ class ToolError(Exception):
 class Client:
     """One running MCP server."""
 
-    def __init__(self, command, log):
+    def __init__(self, command, log, allows=False):
+        """`allows`: a person who says yes to every card; `cards` then has what was asked."""
+        self.cards = []
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         self.answers, self.number = {}, 0
         threading.Thread(target=self.read, daemon=True).start()
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}} if allows else {},
                                     "clientInfo": {"name": "eval", "version": "1"}})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def read(self):
         for line in self.process.stdout:
             message = json.loads(line)
+            if message.get("method") == "elicitation/create":
+                self.cards.append(message["params"]["message"])
+                self.send({"jsonrpc": "2.0", "id": message["id"],
+                           "result": {"action": "accept", "content": {"answer": "Allow"}}})
+                continue
             waiting = self.answers.get(message.get("id"))
             if waiting and "method" not in message:
                 waiting.put(message)
