@@ -18,7 +18,7 @@ const CORPUS: &str = "tests/attacks";
 #[derive(Debug, Error)]
 enum Failure {
     #[error(
-        "usage: attacks play [--program FILE] [--door mcp|mcp-2026|nobody] [--level auto|careful|ask] [--only TEXT] [--out FILE] [--tell] | serve | table FILE…"
+        "usage: attacks play [--program FILE] [--door mcp|mcp-2026|nobody] [--level auto|careful|ask] [--only TEXT] [--every N] [--out FILE] [--tell] | serve | table FILE…"
     )]
     Usage,
     #[error(transparent)]
@@ -66,6 +66,17 @@ fn chosen(only: Option<&str>) -> Result<Vec<Case>, AttackFault> {
     Ok(cases.into_iter().filter(|case| only.is_none_or(|only| case.name.contains(only))).collect())
 }
 
+/// Each nth case of every family.
+fn sampled(cases: Vec<Case>, every: usize) -> Vec<Case> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let first = |case: &Case| {
+        let number = seen.entry(case.family.clone()).or_default();
+        *number += 1;
+        (*number - 1).is_multiple_of(every.max(1))
+    };
+    cases.into_iter().filter(first).collect()
+}
+
 async fn play(arguments: &[String]) -> Result<(), Failure> {
     let door = match value(arguments, "--door").unwrap_or("mcp") {
         "mcp" => DoorKind::Mcp,
@@ -79,7 +90,9 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
         "ask" => Level::Ask,
         _ => return Err(Failure::Usage),
     };
-    let cases = chosen(value(arguments, "--only"))?;
+    let every = value(arguments, "--every").map_or(Ok(1), str::parse::<usize>);
+    let every = every.map_err(|_| Failure::Usage)?;
+    let cases = sampled(chosen(value(arguments, "--only"))?, every);
     let data = std::env::temp_dir().join(format!("reins-attacks-{}", std::process::id()));
     let plan = Plan {
         program: Path::new(value(arguments, "--program").unwrap_or("target/debug/reins")),
