@@ -21,6 +21,8 @@ pub(crate) struct Fence {
     whole: Option<Hold>,
     /// Whether this tab is such a window.
     window: bool,
+    /// The person acted here since the agent last did: no other tab speaks for it.
+    persons: bool,
     /// Navigations that were let go on, by the id of the document that they lead to.
     passages: HashMap<String, Passage>,
 }
@@ -116,6 +118,14 @@ impl Hold {
         self.spent.load(Ordering::Relaxed)
     }
 
+    /// Whether it is what was approved. The browser itself may ask by https for what was named by
+    /// http; then there is no redirect to be seen.
+    fn approves(&self, url: &str, method: &str) -> bool {
+        let passes = |url: &str| self.rules.first_request(url, method) == RequestVerdict::Pass;
+        let plain = url.strip_prefix("https://").map(|rest| format!("http://{rest}"));
+        passes(url) || plain.is_some_and(|plain| passes(&plain))
+    }
+
     fn same_site(&self, url: &str) -> bool {
         self.rules.redirect(url) == RequestVerdict::Pass
     }
@@ -137,6 +147,7 @@ impl TabState {
         if hold.pinned() {
             return;
         }
+        self.fence.persons = false;
         self.fence.live.push(hold.clone());
         for document in touched {
             self.fence.touch(document, hold.clone());
@@ -160,6 +171,7 @@ impl TabState {
             self.fence.touched.remove(document);
         }
         self.fence.whole = None;
+        self.fence.persons = true;
     }
 
     /// Judges a document request of this tab. `related` restricts a window that a restricted page has a
@@ -180,7 +192,7 @@ impl TabState {
         let posts = request.method.eq_ignore_ascii_case("POST");
         let late = touched
             .or_else(|| if main { self.restriction() } else { None })
-            .or_else(|| related.filter(|_| main).cloned());
+            .or_else(|| related.filter(|_| main && !self.fence.persons).cloned());
         let live = self
             .fence
             .live
@@ -217,8 +229,7 @@ impl TabState {
 
     /// While its action is live. `Some(true)`: it is the approved request itself.
     fn judge_live(&self, live: &Hold, request: DocumentRequest<'_>) -> Option<bool> {
-        let approved =
-            live.rules.first_request(request.url, request.method) == RequestVerdict::Pass;
+        let approved = live.approves(request.url, request.method);
         match &live.rules.navigation {
             Navigation::Exact(_) if !live.used() => {
                 if approved && self.is_target(live, request.frame) {
@@ -241,7 +252,7 @@ impl TabState {
         if exact
             && !hold.used()
             && self.is_target(hold, request.frame)
-            && hold.rules.first_request(request.url, request.method) == RequestVerdict::Pass
+            && hold.approves(request.url, request.method)
         {
             hold.spent.store(true, Ordering::Relaxed);
             return Some(true);
@@ -389,4 +400,45 @@ fn tried_to_open(url: &str, posts: bool) -> String {
 /// An address as it is told: page text, so plain and short.
 pub(crate) fn shown(url: &str) -> String {
     clip_middle(&plain_text(url), SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reins_core::{FormMethod, Origin};
+    use reins_guard::{Downloads, ExpectedRequest};
+
+    fn hold(url: &str) -> Hold {
+        let expected = ExpectedRequest {
+            url: url.to_owned(),
+            any_query: false,
+            method: FormMethod::Get,
+            frame: FrameTarget::Main,
+        };
+        let rules = Obligations {
+            navigation: Navigation::Exact(expected),
+            redirects: vec![Origin::parse(url).unwrap()],
+            popups: Popups::Refused,
+            downloads: Downloads::Refused,
+            files: false,
+        };
+        Hold::new(rules, true, false)
+    }
+
+    /// Regression: Chromium asks for `http://` addresses by https before anything is sent.
+    #[test]
+    fn r177_an_address_that_the_browser_upgrades_to_https_is_still_the_approved_one() {
+        let upgraded = hold("http://a.example/x");
+        for (url, approved) in [
+            ("http://a.example/x", true),
+            ("https://a.example/x", true),
+            ("https://a.example/y", false),
+            ("https://b.example/x", false),
+            ("https://a.example:8443/x", false),
+        ] {
+            assert_eq!(upgraded.approves(url, "GET"), approved, "{url}");
+            assert!(!upgraded.approves(url, "POST"), "{url}");
+        }
+        assert!(!hold("https://a.example/x").approves("http://a.example/x", "GET"));
+    }
 }

@@ -6,7 +6,7 @@ use crate::containment::Popups;
 use crate::downloads::{self, Saving};
 use crate::event::BrowserEvent;
 use crate::fence::{WindowVerdict, shown};
-use crate::protocol::page::RunIfWaiting;
+use crate::protocol::page::{FailRequest, RequestPaused, RunIfWaiting};
 use crate::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
     TargetInfo, TargetInfoChanged, auto_attach,
@@ -18,6 +18,8 @@ use reins_cdp::{Event, EventError, Events, Session};
 use reins_core::TabId;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 /// The events of the browser's own session.
 pub(crate) const METHODS: &[&str] = &[
@@ -88,7 +90,7 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     {
         match by.as_ref().and_then(|by| browser.tab(by).ok()) {
             Some(tab) => refuse_window(browser, &session, &info, &tab),
-            None => close(browser, &session, &info),
+            None => close(browser, &session, &info, true),
         }
         return;
     }
@@ -148,9 +150,10 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
 
 /// A window that shows nothing and never will.
 fn refuse_window(browser: &Inner, session: &Session, info: &TargetInfo, by: &Tab) {
-    close(browser, session, info);
     let mut state = by.state();
     let asked = state.window_asked.take();
+    let empty = asked.as_deref().unwrap_or(&info.url);
+    close(browser, session, info, !["", "about:blank"].contains(&empty));
     let what = asked.filter(|url| !url.is_empty()).unwrap_or_else(|| info.url.clone());
     let what = if what.is_empty() { "an empty page".to_owned() } else { shown(&what) };
     state.tell_refused(format!("this page tried to open a new window for {what}; refused"));
@@ -158,12 +161,35 @@ fn refuse_window(browser: &Inner, session: &Session, info: &TargetInfo, by: &Tab
     by.changed();
 }
 
-/// Closes a window that waits. The page that opened it stands still until it runs, so it is let go
-/// while it closes, with all its requests held for good.
-fn close(browser: &Inner, session: &Session, info: &TargetInfo) {
-    drop(session.post(hold_everything(), ARMING));
-    drop(browser.root.post(CloseTarget { target_id: &info.target_id }, ARMING));
-    drop(session.post(RunIfWaiting {}, ARMING));
+/// Closes a window that waits. A page with a handle on it stands still until it runs, so it is let go
+/// first, with every request refused. Chromium lets go of requests that are only held when it closes.
+fn close(browser: &Inner, session: &Session, info: &TargetInfo, loads: bool) {
+    let (root, session, id) = (browser.root.clone(), session.clone(), info.target_id.clone());
+    let mut requests = session.events(&[RequestPaused::METHOD]);
+    let held = session.post(hold_everything(), ARMING);
+    tokio::spawn(async move {
+        if held.await.is_ok() {
+            drop(session.post(RunIfWaiting {}, ARMING));
+            let until = Instant::now() + if loads { FIRST_REQUEST } else { Duration::ZERO };
+            if let Ok(Some(first)) = timeout_at(until, requests.next()).await {
+                refuse_request(&session, &first);
+            }
+        }
+        drop(root.post(CloseTarget { target_id: &id }, ARMING));
+        while let Some(request) = requests.next().await {
+            refuse_request(&session, &request);
+        }
+    });
+}
+
+/// A window that is let go asks for its address at once.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+
+fn refuse_request(session: &Session, event: &Event) {
+    if let Ok(paused) = event.parse::<RequestPaused>() {
+        let refuse = FailRequest { request_id: &paused.request_id, error_reason: "Aborted" };
+        drop(session.post(refuse, ARMING));
+    }
 }
 
 /// Who opened a tab. A link that opens one without an opener is told by the act under way.
