@@ -16,6 +16,7 @@ mod loading;
 mod pictures;
 mod protocol;
 mod reach;
+mod structures;
 mod support;
 mod tabs;
 mod typing;
