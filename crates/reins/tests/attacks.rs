@@ -49,4 +49,4 @@ fn the_corpus_is_whole() {
 }
 
 /// The corpus only grows.
-const LEAST_CASES: usize = 293;
+const LEAST_CASES: usize = 294;
