@@ -209,11 +209,12 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
         drop(timeout(REST, answered).await);
     }
     // Words of the guard that arrived with the answers count, so the state is asked last.
-    let (stop, report, crashed, closed, dialog, replaced) = {
+    let (stop, report, arrived, crashed, closed, dialog, replaced) = {
         let state = tab.state();
         (
             state.report.stop.clone(),
             state.report.down || state.report.hit,
+            state.report.hit || state.report.end,
             state.crashed,
             state.closed,
             state.dialog.is_some(),
@@ -231,7 +232,15 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
             UnknownCause::ProtocolError,
             "the input was handled, but it did not arrive at the element",
         )),
-        _ if closed || dialog => Heard::Through,
+        // A tab that closes proves nothing by itself: the page may have closed it when it had all of
+        // the gesture, or it went away before. Only the guard in it knows.
+        _ if closed && arrived => Heard::Through,
+        Ok(Err(error)) if closed => Heard::Ended(lost(&error)),
+        Err(()) if closed => Heard::Ended(unknown(
+            UnknownCause::ConnectionLost,
+            "the tab went away while the act was under way",
+        )),
+        _ if dialog => Heard::Through,
         _ if crashed => Heard::Ended(unknown(
             UnknownCause::RendererCrashed,
             "the page crashed while the act was under way",
