@@ -134,9 +134,32 @@ impl Sending {
         self.pending.push(session.post(InsertText { text }, INPUT_DEADLINE));
     }
 
-    /// All answers; the first failure in the order of sending.
-    pub(crate) async fn answered(self) -> Result<(), CallError> {
-        join_all(self.pending).await.into_iter().try_for_each(|one| one.map(|_| ()))
+    /// All answers; the first failure in the order of sending, and whether something before it was
+    /// sent: then not even a `NotSent` says that nothing happened.
+    pub(crate) async fn answered(self) -> Result<(), Failed> {
+        for (nth, one) in join_all(self.pending).await.into_iter().enumerate() {
+            one.map_err(|error| Failed { error, partly: nth > 0 })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a gesture was not answered.
+pub(crate) struct Failed {
+    pub(crate) error: CallError,
+    /// Whether an event before it was sent.
+    partly: bool,
+}
+
+impl Failed {
+    /// How the act ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match &self.error {
+            CallError::NotSent(_) if self.partly => {
+                unknown(UnknownCause::ConnectionLost, "only a part of the gesture could be sent")
+            }
+            error => lost(error),
+        }
     }
 }
 
@@ -235,7 +258,7 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
         // A tab that closes proves nothing by itself: the page may have closed it when it had all of
         // the gesture, or it went away before. Only the guard in it knows.
         _ if closed && arrived => Heard::Through,
-        Ok(Err(error)) if closed => Heard::Ended(lost(&error)),
+        Ok(Err(failed)) if closed => Heard::Ended(failed.outcome()),
         Err(()) if closed => Heard::Ended(unknown(
             UnknownCause::ConnectionLost,
             "the tab went away while the act was under way",
@@ -246,10 +269,10 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
             "the page crashed while the act was under way",
         )),
         // The frame's own process went away because the gesture led it elsewhere.
-        Ok(Err(error)) if report && error.is_gone() && !tab.connection.is_closed() => {
+        Ok(Err(failed)) if report && failed.error.is_gone() && !tab.connection.is_closed() => {
             Heard::Through
         }
-        Ok(Err(error)) => Heard::Ended(lost(&error)),
+        Ok(Err(failed)) => Heard::Ended(failed.outcome()),
         // The handlers still run: what matters has been delivered.
         Err(_) if report => Heard::Through,
         Err(_) => Heard::Ended(unknown(
