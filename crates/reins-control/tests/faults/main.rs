@@ -1,6 +1,7 @@
 //! Fault injection at each await of the street: something goes wrong at a seeded point of a run, and every
 //! act still ends as exactly one of completed, refused and unknown (DESIGN 4), is sent at most once, and
-//! leaves nothing behind. `REINS_FAULT_SEED=n` plays one run again and tells all of it.
+//! leaves nothing behind. `REINS_FAULT_SEED=n` plays one run again and tells all of it,
+//! `REINS_FAULT_FROM=n` plays other seeds.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
 #![allow(
@@ -79,7 +80,8 @@ fn part(number: u64) {
     }
     let (mut faults, mut ends, mut failed) = (HashSet::<Fault>::new(), HashSet::new(), Vec::new());
     let watch = Watch::start();
-    for seed in number * RUNS..(number + 1) * RUNS {
+    let from = std::env::var("REINS_FAULT_FROM").map_or(0, |from| from.parse().unwrap());
+    for seed in from + number * RUNS..from + (number + 1) * RUNS {
         watch.0.send(seed).unwrap();
         let report = seeded(seed, &record, &mut calm);
         let (fault, at) = report.fault.unwrap();
