@@ -301,12 +301,6 @@ impl Desk {
     }
 }
 
-/// Whether it is a hole that is known: a click whose page or browser dies right after it arrived there is told
-/// as completed, though its form may not have gone out.
-fn is_known(fault: Fault) -> bool {
-    matches!(fault, Fault::KillRenderer | Fault::KillBrowser | Fault::Cut)
-}
-
 /// What does not hold after a run.
 async fn play(seed: u64) -> (Fault, Vec<End>, Vec<String>) {
     let mut dice = Dice::new(seed);
@@ -347,7 +341,7 @@ async fn play(seed: u64) -> (Fault, Vec<End>, Vec<String>) {
         let (effects, cards) = (sent_now - sent, yes_now - yes);
         (sent, yes) = (*sent_now, *yes_now);
         let fits = match end {
-            End::Completed => effects == 1 || is_known(fault),
+            End::Completed => effects == 1,
             End::Refused(_) | End::Error(_) | End::Read => effects == 0,
             End::Unknown(_) | End::Dropped => effects <= 1,
         };
