@@ -273,8 +273,8 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
             Heard::Through
         }
         Ok(Err(failed)) => Heard::Ended(failed.outcome()),
-        // The handlers still run: what matters has been delivered.
-        Err(_) if report => Heard::Through,
+        // The handlers still run: what matters has been delivered. The press alone is not a click.
+        Err(_) if arrived || (report && !awaits_word) => Heard::Through,
         Err(_) => Heard::Ended(unknown(
             UnknownCause::Deadline,
             "the page has not handled the input yet; it may still do so",
