@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One embedded SQL file for each format, in order. The format is the file's `user_version`.
 pub(crate) const MIGRATIONS: &[&str] = &[
@@ -18,12 +18,29 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 /// a click shall not wait for longer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Between two tries of what SQLite refuses at once.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
+
 /// Pages of 4 KiB after which a commit writes the log back itself.
 const LOG_PAGES: u32 = 4_000;
 
 /// Opens the database, makes it if it is not there, and migrates it.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     prepare_file(path)?;
+    let until = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match open_once(path) {
+            // Turning the log on is refused at once while another process does the same: SQLite's own
+            // patience does not cover it.
+            Err(StoreError::Busy { .. }) if Instant::now() < until => {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn open_once(path: &Path) -> Result<Connection, StoreError> {
     let failed = |source| StoreError::database(path, source);
     let mut connection = Connection::open(path).map_err(failed)?;
     configure(&connection).map_err(failed)?;

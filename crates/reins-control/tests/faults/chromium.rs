@@ -197,8 +197,8 @@ impl Desk {
         }
     }
 
-    /// A new turn that shows the page with the button.
-    async fn begin(&mut self) -> Result<(), String> {
+    /// A new turn that shows the page with the button; or what was said instead.
+    async fn begin(&mut self) -> Option<String> {
         let start = TurnStart {
             message: Some(format!("sign up at {}", self.site.url("/"))),
             ..TurnStart::default()
@@ -213,10 +213,10 @@ impl Desk {
             text = reply.map_or_else(|error| error.to_string(), |reply| reply.whole_text());
             if text.contains("Sign up") {
                 self.button = find_ref(&text, "button", "Sign up");
-                return Ok(());
+                return None;
             }
         }
-        Err(text)
+        Some(text)
     }
 
     async fn call(
@@ -243,8 +243,10 @@ impl Desk {
         let strikes = async {
             let Some((fault, when)) = fault else { return std::future::pending().await };
             match when {
+                // The moment is what the seed chooses: time itself is the fault's place.
                 When::Begun(wait) => tokio::time::sleep(wait).await,
                 When::Agreed(wait) => {
+                    // As above.
                     if agreed.changed().await.is_ok() {
                         tokio::time::sleep(wait).await;
                     }
@@ -315,14 +317,14 @@ async fn play(seed: u64) -> (Fault, Vec<End>, Vec<String>) {
     let mut desk = Desk::open(fault, dir.path()).await;
     let record = Record::new(dir.path());
     match desk.begin().await {
-        Err(text) => problems.push(format!("the page does not open at first: {text}")),
-        Ok(()) => {
+        Some(text) => problems.push(format!("the page does not open at first: {text}")),
+        None => {
             desk.click(Some((fault, when))).await;
             // The same in the same turn: it needs a yes of its own, or is not done.
             desk.click(None).await;
             match desk.begin().await {
-                Err(text) => problems.push(format!("the page does not open again: {text}")),
-                Ok(()) => desk.click(None).await,
+                Some(text) => problems.push(format!("the page does not open again: {text}")),
+                None => desk.click(None).await,
             }
         }
     }
