@@ -122,32 +122,28 @@ impl Control {
     ///
     /// Fails if the data directory cannot be written, because then no act could be recorded.
     pub async fn open(options: ControlOptions) -> Result<Self, ControlError> {
-        std::fs::create_dir_all(&options.data_dir).map_err(|error| {
-            ControlError::Record(format!("{} ({error})", options.data_dir.display()))
-        })?;
         let store = Store::open(options.data_dir.join(STORE_FILE)).map_err(not_recorded)?;
-        let rules = kept_rules(&store).await?;
         let interrupted = store.interrupted().await.map_err(not_recorded)?;
         let policy = if options.app.is_empty() {
             Policy::Guarded
         } else {
             Policy::Pinned(options.app.clone())
         };
-        Ok(Self {
-            inner: Arc::new(Inner {
-                host: Host::new(&options),
-                policy,
-                store,
-                rules: Mutex::new(rules),
-                unkept: Mutex::default(),
-                secrets: Mutex::default(),
-                interrupted: Mutex::new(interrupted),
-                options,
-                sessions: Mutex::default(),
-                turns: AtomicU64::new(0),
-                numbers: AtomicU64::new(0),
-            }),
-        })
+        let inner = Inner {
+            host: Host::new(&options),
+            policy,
+            store,
+            rules: Mutex::default(),
+            unkept: Mutex::default(),
+            secrets: Mutex::default(),
+            interrupted: Mutex::new(interrupted),
+            options,
+            sessions: Mutex::default(),
+            turns: AtomicU64::new(0),
+            numbers: AtomicU64::new(0),
+        };
+        inner.read_kept().await?;
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Walks the street with one call.
@@ -168,7 +164,7 @@ impl Control {
             () = stop.cancelled() => return Err(ControlError::Stopped),
         };
         if request.tool.effect != Effect::Read {
-            self.inner.read_rules().await?;
+            self.inner.read_kept().await?;
         }
         let mut call =
             Call::new(self, session.clone(), request.cards, request.cancel, (stop, step));
@@ -263,9 +259,12 @@ impl Inner {
         lock(&self.rules).clone()
     }
 
-    /// Reads the rules again: the person may have set one by hand meanwhile.
-    async fn read_rules(&self) -> Result<(), ControlError> {
-        let mut rules = kept_rules(&self.store).await?;
+    /// Reads the rules and which secrets there are: the person may have set one by hand meanwhile.
+    async fn read_kept(&self) -> Result<(), ControlError> {
+        let mut rules = SiteRules::new();
+        for stored in self.store.rules().await.map_err(not_kept)? {
+            rules.set(stored.origin, stored.rule);
+        }
         for (origin, rule) in lock(&self.unkept).iter() {
             rules.set(origin.clone(), *rule);
         }
@@ -282,14 +281,6 @@ impl Inner {
             tracing::warn!(%error, "the rule holds for this run only: it could not be kept");
         }
     }
-}
-
-async fn kept_rules(store: &Store) -> Result<SiteRules, ControlError> {
-    let mut rules = SiteRules::new();
-    for stored in store.rules().await.map_err(not_kept)? {
-        rules.set(stored.origin, stored.rule);
-    }
-    Ok(rules)
 }
 
 /// The one file of durable state.

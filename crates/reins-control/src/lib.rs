@@ -33,6 +33,6 @@ pub use host::GivenBrowser;
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};
 pub use rule_book::RuleBook;
-pub use secret_book::{KeptSecret, SecretBook};
+pub use secret_book::SecretBook;
 pub use tool::{Effect, Group, Tool};
 pub use tools::{tool, tools};

@@ -19,8 +19,6 @@ impl RuleBook {
     ///
     /// Fails if the directory or its file cannot be used.
     pub fn open(data_dir: &Path) -> Result<Self, ControlError> {
-        std::fs::create_dir_all(data_dir)
-            .map_err(|error| ControlError::Rules(format!("{} ({error})", data_dir.display())))?;
         Ok(Self(Store::open(data_dir.join(STORE_FILE)).map_err(not_kept)?))
     }
 

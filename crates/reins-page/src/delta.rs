@@ -341,16 +341,18 @@ impl<'a> Writer<'a> {
         let snapshot = PublishedSnapshot {
             text: String::new(),
             rest: Vec::new(),
+            tab: self.before.tab.clone(),
             url: self.now.url.clone(),
             title: self.now.title.clone(),
             hash: self.now.hash(),
             shown: self.known.len(),
+            left_out: self.before.left_out,
             unread: self.now.unread(),
             bytes: 0,
             tokens: 0,
             lines: self.known,
             unshown: self.unshown,
-            ..self.before.clone()
+            main: self.before.main.clone(),
         };
         PublishedDelta {
             tokens,

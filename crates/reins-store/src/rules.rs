@@ -72,7 +72,7 @@ fn rule(row: &Row<'_>) -> rusqlite::Result<StoredRule> {
     })
 }
 
-fn unreadable(
+pub(crate) fn unreadable(
     column: usize,
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> rusqlite::Error {

@@ -5,11 +5,11 @@
 //! another row does not open.
 
 use crate::error::StoreError;
+use crate::rules::unreadable;
 use crate::writer::{Desk, Store, milliseconds};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{Key, KeyInit, XChaCha20Poly1305, XNonce};
 use reins_core::{Origin, Secret, SecretKind, SecretName};
-use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -152,13 +152,6 @@ fn about(row: &Row<'_>) -> rusqlite::Result<StoredSecret> {
         origin: Origin::parse(&text(1)?).map_err(|error| unreadable(1, error))?,
         kind: text(2)?.parse().map_err(|error| unreadable(2, error))?,
     })
-}
-
-fn unreadable(
-    column: usize,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
 
 /// The key's file, beside the database.

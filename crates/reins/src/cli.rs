@@ -163,7 +163,7 @@ pub(crate) enum SecretsCommand {
 pub(crate) enum RuleWord {
     /// Steps that are not risky need no question
     Always,
-    /// Nothing is opened, read or done there
+    /// Nothing is opened or done there; reading stays free
     Never,
 }
 

@@ -17,7 +17,9 @@ pub(crate) async fn main(args: RulesArgs) -> Result<ExitCode> {
                 RuleWord::Always => {
                     (Rule::Always, "steps there that are not risky need no question")
                 }
-                RuleWord::Never => (Rule::Never, "nothing is opened, read or done there"),
+                RuleWord::Never => {
+                    (Rule::Never, "nothing is opened or done there; reading stays free")
+                }
             };
             let origin = book.set(&site, rule).await?;
             writeln!(out, "{} {origin}: {meaning}", rule.as_str())?;

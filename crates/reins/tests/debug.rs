@@ -5,27 +5,11 @@
 mod support;
 
 use reins_testing::{Page, Site};
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 fn debug(on: bool, args: &[&str], lines: &str) -> (i32, String) {
     let data = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
-    command.args(["debug", "--headless"]).args(args).env("REINS_DATA_DIR", data.path());
-    command.env_remove("REINS_DEBUG");
-    if on {
-        command.env("REINS_DEBUG", "1");
-    }
-    if support::is_root() {
-        command.env("REINS_NO_SANDBOX", "1");
-    }
-    let (stdin, out) = (Stdio::piped(), Stdio::piped());
-    let mut child = command.stdin(stdin).stdout(out).stderr(Stdio::piped()).spawn().unwrap();
-    // Without the switch it has ended already.
-    let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
-    let ran = child.wait_with_output().unwrap();
-    let text = [ran.stdout, ran.stderr].concat();
-    (ran.status.code().unwrap(), String::from_utf8(text).unwrap())
+    let env: &[(&str, &str)] = if on { &[("REINS_DEBUG", "1")] } else { &[] };
+    support::run(data.path(), &[&["debug", "--headless"], args].concat(), env, lines)
 }
 
 /// attach, snapshot, click, type, select and navigate without a model, and a card to try.
@@ -54,6 +38,6 @@ async fn r214_tools_by_hand() {
 fn r214_without_the_switch_none_of_it_exists() {
     let (code, said) = debug(false, &[], "");
     assert!(code == 2 && said.contains("unrecognized subcommand 'debug'"), "{code}: {said}");
-    let help = Command::new(env!("CARGO_BIN_EXE_reins")).arg("--help").output().unwrap();
-    assert!(!String::from_utf8(help.stdout).unwrap().contains("debug"));
+    let data = tempfile::tempdir().unwrap();
+    assert!(!support::run(data.path(), &["--help"], &[], "").1.contains("debug"));
 }

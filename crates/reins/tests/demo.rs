@@ -4,18 +4,9 @@
 
 mod support;
 
-use std::process::{Command, Stdio};
-
 fn demo(args: &[&str]) -> (i32, String) {
     let data = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
-    command.args(["demo", "--headless"]).args(args).env("REINS_DATA_DIR", data.path());
-    if support::is_root() {
-        command.env("REINS_NO_SANDBOX", "1");
-    }
-    let ran = command.stdin(Stdio::null()).output().unwrap();
-    let text = [ran.stdout, ran.stderr].concat();
-    (ran.status.code().unwrap(), String::from_utf8(text).unwrap())
+    support::run(data.path(), &[&["demo", "--headless"], args].concat(), &[], "")
 }
 
 #[test]

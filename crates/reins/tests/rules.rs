@@ -7,15 +7,10 @@ mod support;
 use reins_testing::{Page, Site};
 use serde_json::json;
 use std::path::Path;
-use std::process::Command;
 use support::Client;
 
-/// The exit code and what was printed.
 fn rules(data: &Path, args: &[&str]) -> (i32, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
-    let ran = command.arg("rules").args(args).env("REINS_DATA_DIR", data).output().unwrap();
-    let text = [ran.stdout, ran.stderr].concat();
-    (ran.status.code().unwrap(), String::from_utf8(text).unwrap())
+    support::run(data, &[&["rules"], args].concat(), &[], "")
 }
 
 /// a bare host means https, an origin is exact, and what names no site is refused.

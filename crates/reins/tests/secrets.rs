@@ -2,36 +2,25 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod support;
 
-/// The exit code and what was printed.
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
 fn secrets(data: &Path, args: &[&str], value: &str) -> (i32, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_reins"))
-        .arg("secrets")
-        .args(args)
-        .env("REINS_DATA_DIR", data)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that reads no value may have ended already.
-    let _ = child.stdin.take().unwrap().write_all(value.as_bytes());
-    let ran = child.wait_with_output().unwrap();
-    let text = [ran.stdout, ran.stderr].concat();
-    (ran.status.code().unwrap(), String::from_utf8(text).unwrap())
+    support::run(data, &[&["secrets"], args].concat(), &[], value)
 }
 
 #[test]
 fn secrets_are_kept_by_name_and_never_shown() {
-    let data = tempfile::tempdir().unwrap();
-    let data = data.path();
+    let home = tempfile::tempdir().unwrap();
+    let data = &home.path().join("reins");
     let (code, said) =
         secrets(data, &["set", "bank", "--origin", "bank.example"], "correct horse\n");
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("https://bank.example") && !said.contains("horse"), "{said}");
+    // What Reins makes for its data is the owner's alone.
+    assert_eq!(std::fs::metadata(data).unwrap().permissions().mode() & 0o777, 0o700);
     let set = ["set", "pin", "--origin", "http://localhost:8080", "--kind", "code"];
     assert_eq!(secrets(data, &set, "0000").0, 0);
     let (_, said) = secrets(data, &["list"], "");

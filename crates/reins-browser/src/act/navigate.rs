@@ -8,8 +8,9 @@ use crate::protocol::page::{
     Evaluate, GetHistory, History, Navigate, NavigateToEntry, Navigated, Reload, TerminateExecution,
 };
 use reins_cdp::wire::Command;
-use reins_cdp::{CallError, LostCause};
+use reins_cdp::{CallError, LostCause, Pending};
 use reins_core::{DocumentId, HistoryStep, Outcome, UnknownCause, web_url};
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -36,10 +37,7 @@ pub(crate) async fn to(step: &mut Step<'_>, url: &str) -> Outcome {
         biased;
         answer = &mut asked => Some(answer),
         () = step.cancel.cancelled() => {
-            return match asked.withdraw() {
-                Err(CallError::NotSent(_)) => stopped_before(),
-                _ => stopped_after(),
-            };
+            return taken_back(asked);
         }
         () = interrupted(step) => None,
     };
@@ -176,10 +174,15 @@ async fn asked<C: Command>(
     tokio::select! {
         biased;
         answer = &mut asked => Ok(answer),
-        () = step.cancel.cancelled() => Err(match asked.withdraw() {
-            Err(CallError::NotSent(_)) => stopped_before(),
-            _ => stopped_after(),
-        }),
+        () = step.cancel.cancelled() => Err(taken_back(asked)),
+    }
+}
+
+/// A stop while a command waits for its answer: what was not written yet never is.
+fn taken_back<R: DeserializeOwned>(asked: Pending<R>) -> Outcome {
+    match asked.withdraw() {
+        Err(CallError::NotSent(_)) => stopped_before(),
+        _ => stopped_after(),
     }
 }
 

@@ -23,6 +23,14 @@ pub(crate) enum After<'a> {
     Quiet(&'a FrameId),
 }
 
+impl<'a> After<'a> {
+    fn frame(self) -> &'a FrameId {
+        match self {
+            After::Gesture(frame) | After::Quiet(frame) => frame,
+        }
+    }
+}
+
 /// Which document a navigation leads to.
 pub(crate) enum Loading {
     /// This one.
@@ -73,9 +81,9 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
     // Each round may begin something new: data that leads to a navigation, a navigation with data.
     let mut waited = false;
     for _ in 0..ROUNDS {
-        let (leads_on, running) = {
+        let (leads_on, running, brought) = {
             let state = step.tab.state();
-            (navigating(&state, since), state.running(since, WAITED_FOR))
+            (navigating(&state, since), state.running(since, WAITED_FOR), state.brought)
         };
         if over(step) {
             return;
@@ -91,7 +99,8 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
             if !wait(step, until, |state| !navigating(state, since)).await {
                 break;
             }
-        } else if running > 0 {
+        } else if running > 0 || (brought > since && !waited) {
+            // Data that came before anyone looked counts too: what the page makes of it is still to come.
             waited = true;
             let until = cap.min(Instant::now() + DATA);
             let ended = wait(step, until, |state| {
@@ -102,19 +111,7 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
                 step.settled = step.settled && over(step);
                 break;
             }
-            let frame = match what {
-                After::Gesture(frame) | After::Quiet(frame) => frame,
-            };
-            if !navigating(&step.tab.state(), since) && !quiet(step, frame).await {
-                return;
-            }
-        } else if !waited && step.tab.state().brought > since {
-            // The data was there before anyone looked; what the page makes of it is still to come.
-            waited = true;
-            let frame = match what {
-                After::Gesture(frame) | After::Quiet(frame) => frame,
-            };
-            if !quiet(step, frame).await {
+            if !navigating(&step.tab.state(), since) && !quiet(step, what.frame()).await {
                 return;
             }
         } else {
@@ -139,11 +136,11 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
 
 /// Waits for what the page itself says is unfinished: parts marked busy, lists being filled.
 async fn rest(step: &mut Step<'_>, what: After<'_>, cap: Instant) {
-    let (token, frame) = match what {
-        After::Gesture(frame) => (step.tab.state().report.token, frame),
-        After::Quiet(frame) => (0, frame),
+    let token = match what {
+        After::Gesture(_) => step.tab.state().report.token,
+        After::Quiet(_) => 0,
     };
-    let Some((world, _)) = step.tab.world(frame) else { return };
+    let Some((world, _)) = step.tab.world(what.frame()) else { return };
     let since = step.since;
     let left = cap.saturating_duration_since(Instant::now());
     let call = format!("__reins.rest({token},{})", left.as_millis());

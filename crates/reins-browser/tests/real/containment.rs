@@ -1,7 +1,7 @@
 //! What a page may open, send and download after an approved step, told by what the server saw.
 
 use crate::support::{LONG, Page, World, click, done};
-use reins_browser::{Acted, BrowserEvent, Navigation};
+use reins_browser::{Acted, Navigation};
 use reins_core::{Action, HistoryStep, Outcome, StepId, TurnId};
 use reins_guard::{
     Answer, ApprovedAction, CriticState, Decision, Downloads, Facts, Level, Moment, Policy,
@@ -229,15 +229,7 @@ async fn r181_touched_documents_stay_restricted_until_the_person_acts() {
     world.eval("late()").await;
     world.page_waits(50).await;
     assert_eq!(world.site.requests("/evil"), 0, "another document, the same rule");
-    let mut events = world.browser.events();
-    let (_connection, person) = world.stranger().await;
-    for kind in ["mousePressed", "mouseReleased"] {
-        let event =
-            serde_json::json!({"type": kind, "x": 5, "y": 5, "button": "left", "clickCount": 1});
-        let _: serde_json::Value =
-            person.call("Input.dispatchMouseEvent", event, LONG).await.unwrap();
-    }
-    while !matches!(events.next().await, Some(BrowserEvent::PersonInput { .. })) {}
+    world.person_clicks().await;
     world.eval("late()").await;
     assert!(
         world.site.wait_for(LONG, |seen| seen.path == "/evil").await,

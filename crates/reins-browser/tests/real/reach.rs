@@ -1,7 +1,6 @@
 //! No new destinations: what a touched document may send to and load from, told by what another site saw.
 
 use crate::support::{LONG, Page, World, done};
-use reins_browser::BrowserEvent;
 use reins_core::Action;
 
 /// Ways of sending something to a site that the page never had to do with.
@@ -117,15 +116,7 @@ async fn r221_known_sites_stay_open_and_the_person_opens_the_rest() {
     let acted = world.click_guarded("Press").await;
     assert!(done(&acted).refused.join(" ").contains("localhost"), "{acted:?}");
     assert_eq!(world.arrived("/known").len(), before);
-    let mut events = world.browser.events();
-    let (_connection, person) = world.stranger().await;
-    for kind in ["mousePressed", "mouseReleased"] {
-        let event =
-            serde_json::json!({"type": kind, "x": 5, "y": 5, "button": "left", "clickCount": 1});
-        let _: serde_json::Value =
-            person.call("Input.dispatchMouseEvent", event, LONG).await.unwrap();
-    }
-    while !matches!(events.next().await, Some(BrowserEvent::PersonInput { .. })) {}
+    world.person_clicks().await;
     world.eval("fetch(E+'known',{mode:'no-cors'}).then(()=>1)").await;
     assert_eq!(world.arrived("/known").len(), before + 1);
 }

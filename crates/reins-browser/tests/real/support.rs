@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
 
-use reins_browser::{Acted, Browser, CaptureRequest, Containment, Effects, TabInfo};
+use reins_browser::{Acted, Browser, BrowserEvent, CaptureRequest, Containment, Effects, TabInfo};
 use reins_cdp::Connection;
 use reins_cdp::testing::{Chromium, chrome};
 use reins_core::{
@@ -171,6 +171,18 @@ impl World {
         let value: serde_json::Value =
             session.call("Runtime.evaluate", params, LONG).await.unwrap();
         value["result"]["value"].clone()
+    }
+
+    /// The person clicks into the page, and Reins has noticed.
+    pub(crate) async fn person_clicks(&self) {
+        let mut events = self.browser.events();
+        let (_connection, person) = self.stranger().await;
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = serde_json::json!({"type": kind, "x": 5, "y": 5, "button": "left", "clickCount": 1});
+            let _: serde_json::Value =
+                person.call("Input.dispatchMouseEvent", event, LONG).await.unwrap();
+        }
+        while !matches!(events.next().await, Some(BrowserEvent::PersonInput { .. })) {}
     }
 
     /// A second connection, for input that Reins did not announce.

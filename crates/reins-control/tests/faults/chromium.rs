@@ -3,15 +3,15 @@
 
 use crate::plan::Dice;
 use crate::record::{Record, Row};
-use crate::run::End;
+use crate::run::{End, options};
 use crate::support::{find_ref, is_root};
 use futures_util::future::{BoxFuture, FutureExt};
 use reins_browser::Browser;
 use reins_cdp::Connection;
 use reins_cdp::testing::{Chromium, chrome};
 use reins_control::{
-    Answerer, BrowserSource, CallRequest, CardAnswer, Control, ControlOptions, GivenBrowser, Level,
-    Question, TurnStart, tool,
+    Answerer, BrowserSource, CallRequest, CardAnswer, Control, GivenBrowser, Question, TurnStart,
+    tool,
 };
 use reins_core::{Outcome, OwnerId, SessionId};
 use reins_testing::{Page, Site};
@@ -175,16 +175,7 @@ impl Desk {
                 no_sandbox: is_root(),
             }
         };
-        let control = Control::open(ControlOptions {
-            source,
-            level: Level::Auto,
-            app: Vec::new(),
-            named: Vec::new(),
-            downloads: None,
-            upload_roots: Vec::new(),
-            data_dir: dir.to_owned(),
-            critic: None,
-        });
+        let control = Control::open(options(dir, source));
         Self {
             control: control.await.unwrap(),
             site: Site::start(pages).await.unwrap(),

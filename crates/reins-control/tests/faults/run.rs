@@ -212,7 +212,8 @@ fn told_at_start(dir: &Path) -> usize {
     lines.len()
 }
 
-fn options(dir: &Path, source: BrowserSource) -> ControlOptions {
+/// A guarded session at level auto.
+pub(crate) fn options(dir: &Path, source: BrowserSource) -> ControlOptions {
     ControlOptions {
         source,
         level: Level::Auto,

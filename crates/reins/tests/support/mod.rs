@@ -3,11 +3,29 @@
 #![allow(unreachable_pub, dead_code, reason = "each test binary uses a part")]
 
 use serde_json::{Value, json};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+/// Runs a command of the program to its end. Its exit code, and what it printed: stdout, then stderr.
+pub fn run(data: &Path, args: &[&str], env: &[(&str, &str)], input: &str) -> (i32, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reins"));
+    command.args(args).env("REINS_DATA_DIR", data).env_remove("REINS_DEBUG");
+    command.envs(env.iter().copied());
+    if is_root() {
+        command.env("REINS_NO_SANDBOX", "1");
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that reads nothing may have ended already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let ran = child.wait_with_output().unwrap();
+    let text = [ran.stdout, ran.stderr].concat();
+    (ran.status.code().unwrap(), String::from_utf8(text).unwrap())
+}
 
 /// One running `reins mcp`.
 pub struct Client {
