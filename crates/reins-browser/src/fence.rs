@@ -406,7 +406,7 @@ pub(crate) fn shown(url: &str) -> String {
 mod tests {
     use super::*;
     use reins_core::{FormMethod, Origin};
-    use reins_guard::{Downloads, ExpectedRequest};
+    use reins_guard::{Downloads, ExpectedRequest, Sending};
 
     fn hold(url: &str) -> Hold {
         let expected = ExpectedRequest {
@@ -421,6 +421,7 @@ mod tests {
             popups: Popups::Refused,
             downloads: Downloads::Refused,
             files: false,
+            sending: Sending::AsBefore,
         };
         Hold::new(rules, true, false)
     }

@@ -8,8 +8,8 @@ use crate::report;
 use reins_browser::{Acted, DialogKind, Effects};
 use reins_core::{Action, DocumentOrigin, NodeKey, Outcome, Refusal, TabId, TargetRecord, TurnId};
 use reins_guard::{
-    Answer, ApprovedAction, Consent, CriticState, Decision, DialogFacts, Downloads, Facts, Moment,
-    PendingCard, Published, SiteRules, TabFacts, TurnFacts, evaluate, still_allowed,
+    Answer, ApprovedAction, Consent, CriticState, Decision, DialogFacts, Downloads, Facts, Holding,
+    Moment, PendingCard, Published, SiteRules, TabFacts, TurnFacts, evaluate, still_allowed,
 };
 use reins_store::ReceiptDraft;
 use std::time::SystemTime;
@@ -235,6 +235,7 @@ impl Call<'_> {
                 Some(_) => CriticState::Available,
                 None => CriticState::Missing,
             },
+            holding: Holding::Never,
             moment: Moment { turn: turn.id, step: self.step, stops: state.stops },
         }))
     }
