@@ -67,6 +67,11 @@ fn place(method: &str, url: &str) -> (String, String) {
 }
 
 impl Held {
+    /// Whether anything waits.
+    pub(crate) fn any(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Whether a request waits, by its network id.
     pub(crate) fn waits(&self, network: &str) -> bool {
         self.waiting.iter().any(|waiting| waiting.network.as_deref() == Some(network))

@@ -319,12 +319,15 @@ async fn by_person(tab: &Tab, url: &str) -> bool {
 }
 
 /// Lets sessions hold documents only, when nothing touched is shown any more.
-fn narrow(tab: &Tab) {
-    let sessions = tab.state().narrow();
-    if !sessions.is_empty() {
-        // Before they are let go.
-        drop(held::fail_all(tab, "nothing holds the page any more"));
-    }
+/// What waits would be let go by that, so it is answered first.
+pub(crate) fn narrow(tab: &Tab) {
+    let sessions = {
+        let mut state = tab.state();
+        if state.held.any() {
+            return;
+        }
+        state.narrow()
+    };
     for session in sessions {
         drop(session.post(hold_documents(), ARMING));
         drop(session.post(wire::BypassServiceWorker { bypass: false }, ARMING));

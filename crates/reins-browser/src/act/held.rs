@@ -10,6 +10,7 @@ use crate::held::{Waiting, fail, fail_all};
 use crate::page_call::ask;
 use crate::protocol::page::ContinueRequest;
 use crate::tab::{ARMING, Tab};
+use crate::tab_task::narrow;
 use futures_util::future::join_all;
 use reins_core::limits::CALL_DEADLINE;
 use reins_core::{DocumentOrigin, HeldId, HeldRequest, Outcome, TabId};
@@ -66,6 +67,7 @@ impl Browser {
         });
         drop(join_all(failing).await);
         settle::continued(&mut step).await;
+        narrow(&tab);
         step.since = begun;
         step.finish(outcome)
     }
