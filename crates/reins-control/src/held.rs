@@ -5,7 +5,7 @@ use crate::cards::{CardAnswer, Question};
 use crate::error::ControlError;
 use crate::street::Known;
 use reins_browser::{Acted, Browser, Effects};
-use reins_core::{Action, Gesture, HeldId, HeldRequest, TabId, TargetRecord, TurnId};
+use reins_core::{Action, Gesture, HeldId, HeldRequest, Refusal, TabId, TargetRecord, TurnId};
 use reins_guard::{
     AgreedSending, Answer, Holding, Level, PendingSending, Policy, TabFacts, clip_middle,
     plain_text,
@@ -80,13 +80,13 @@ impl Call<'_> {
             for (request, pending) in questions {
                 let answer = match pending {
                     Ok(pending) => self.ask_sending(&known, &request, pending).await?,
-                    Err(refusal) => Err(refusal.message.clone()),
+                    Err(refusal) => Err(refusal),
                 };
                 match answer {
                     Ok(one) => agreed.push((request, one)),
                     Err(why) => {
                         self.unsent = true;
-                        lines.push(format!("not sent: {}: {why}", words(&request)));
+                        lines.push(format!("not sent: {}: {}", words(&request), why.message));
                     }
                 }
             }
@@ -125,14 +125,14 @@ impl Call<'_> {
         known: &Known,
         request: &HeldRequest,
         pending: PendingSending,
-    ) -> Result<Result<AgreedSending, String>, ControlError> {
+    ) -> Result<Result<AgreedSending, Refusal>, ControlError> {
         let HeldRequest { method, url, kind, fields, .. } = request;
         let subject = format!("{kind:?} {method} {url} {fields:?}");
         let question = Question { card: pending.card().clone(), subject };
         let answer = tokio::select! {
             biased;
-            () = self.stop.cancelled() => return Ok(Err("the turn was stopped".into())),
-            () = self.cancel.cancelled() => return Ok(Err("the call was cancelled".into())),
+            () = self.stop.cancelled() => return Ok(Err(unasked("the turn was stopped"))),
+            () = self.cancel.cancelled() => return Ok(Err(unasked("the call was cancelled"))),
             answer = self.cards.ask(&question) => answer,
         };
         self.asked = true;
@@ -144,14 +144,16 @@ impl Call<'_> {
                 Answer::Stop
             }
             CardAnswer::Later => {
-                return Ok(Err(
-                    "the person has to be asked first; do the step again with their answer".into(),
-                ));
+                return Ok(Err(unasked(
+                    "the person has to be asked first; do the step again with their answer",
+                )));
             }
-            CardAnswer::NoOne(how) => return Ok(Err(format!("nobody could be asked: {how}"))),
+            CardAnswer::NoOne(how) => {
+                return Ok(Err(unasked(&format!("nobody could be asked: {how}"))));
+            }
         };
         let now = self.with_facts(known, |facts| facts.moment)?;
-        Ok(pending.answer(answer, now).map_err(|refusal| refusal.message.clone()))
+        Ok(pending.answer(answer, now))
     }
 
     async fn receipt(
@@ -192,6 +194,10 @@ fn can_be_unclassified(action: &Action) -> bool {
 
 fn void(target: &TargetRecord) -> bool {
     target.link.as_ref().is_some_and(|link| link.url.starts_with("javascript:"))
+}
+
+fn unasked(why: &str) -> Refusal {
+    Refusal::new("not_sent", why, "Do the step again if it is still wanted.")
 }
 
 fn words(request: &HeldRequest) -> String {
