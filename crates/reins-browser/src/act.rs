@@ -27,9 +27,9 @@ use crate::effects::{Acted, Effects};
 use crate::error::BrowserError;
 use crate::fence::Hold;
 use crate::tab::Tab;
-use refusals::{cannot, stopped_before};
+use refusals::{cannot, stopped_before, unknown};
 use reins_core::limits::CALL_DEADLINE;
-use reins_core::{Action, DocumentId, Gesture, Outcome};
+use reins_core::{Action, DocumentId, Gesture, Outcome, UnknownCause};
 use reins_guard::{ApprovedAction, Sending};
 use std::sync::Arc;
 use step::Step;
@@ -99,8 +99,30 @@ impl Browser {
         widen::widen(&tab, &wide).await;
         let mut step = Step::new(self, tab, deadline, cancel);
         let outcome = dispatch(&mut step, action).await;
+        let outcome = seen_through(&step, action, outcome);
         step.finish(outcome)
     }
+}
+
+/// What a page had and what came of it are two things: where the browser or the page went away in
+/// between, nobody saw the end.
+fn seen_through(step: &Step<'_>, action: &Action, outcome: Outcome) -> Outcome {
+    if !matches!(outcome, Outcome::Completed) || matches!(action, Action::CloseTab { .. }) {
+        return outcome;
+    }
+    if step.tab.connection.is_closed() {
+        return unknown(
+            UnknownCause::ConnectionLost,
+            "the browser went away before it was seen what came of it",
+        );
+    }
+    if step.tab.state().crashed {
+        return unknown(
+            UnknownCause::RendererCrashed,
+            "the page crashed before it was seen what came of it",
+        );
+    }
+    outcome
 }
 
 /// An action that is live in a tab, until this is dropped.

@@ -242,6 +242,13 @@ impl Browser {
     }
 }
 
+impl Drop for Inner {
+    /// The tasks of its tabs hold the connection too: a start that is given up must not leave one open.
+    fn drop(&mut self) {
+        self.connection.close();
+    }
+}
+
 impl Inner {
     /// Whether this is still the browser it was, before anything is sent.
     pub(crate) fn verify(&self) -> Result<(), BrowserError> {

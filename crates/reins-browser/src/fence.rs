@@ -201,7 +201,13 @@ impl TabState {
             && let Some(document) = request.document
             && let Some(passage) = self.fence.passages.get(document)
         {
-            return passage.redirect(request.url);
+            // A frame inside may load from what its page knows, and be led no further than that.
+            let inside = *request.frame != self.main && matches!(passage, Passage::Free);
+            return if inside {
+                self.judge_frame(request.frame, request.url)
+            } else {
+                passage.redirect(request.url)
+            };
         }
         let main = *request.frame == self.main;
         let touched = self.touched_hold(request.frame);

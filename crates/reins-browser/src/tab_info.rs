@@ -18,6 +18,8 @@ pub struct TabInfo {
     pub crashed: bool,
     /// Its main document is still loading.
     pub loading: bool,
+    /// Loading it again may send a form again.
+    pub reload_resubmits: bool,
     /// The dialog that is open in it.
     pub dialog: Option<Dialog>,
 }

@@ -36,6 +36,10 @@ pub(crate) struct TabState {
     pub(crate) requests: HashMap<(String, String), Request>,
     /// Data requests that have ended, counted.
     pub(crate) fetched: u64,
+    /// Whether the main frame's documents came by POST, by loader.
+    posted: HashMap<String, bool>,
+    /// Whether loading the main document again may send a form again.
+    resubmits: bool,
     pub(crate) dialog: Option<(Dialog, Session)>,
     /// The agent's own navigation may leave a page that asks to stay, until then (W-622).
     pub(crate) may_leave: Option<std::time::Instant>,
@@ -113,6 +117,9 @@ pub(crate) struct FileChooser {
 /// Lists that only grow while a tab lives keep this many entries.
 const KEPT: usize = 64;
 
+/// Documents of a tab whose way of coming is remembered, for going back to them.
+const POSTED: usize = 256;
+
 impl TabState {
     pub(crate) fn new(id: TabId, opened_by: OpenedBy, session: Session, url: &str) -> Self {
         let main = FrameId::new(id.as_str());
@@ -135,6 +142,8 @@ impl TabState {
             pending: None,
             requests: HashMap::new(),
             fetched: 0,
+            posted: HashMap::new(),
+            resubmits: false,
             dialog: None,
             may_leave: None,
             left: None,
@@ -163,6 +172,7 @@ impl TabState {
             opened_by: self.opened_by.clone(),
             crashed: self.crashed,
             loading: !self.loaded || self.pending.is_some(),
+            reload_resubmits: self.resubmits,
             dialog: self.dialog.as_ref().map(|(dialog, _)| dialog.clone()),
         }
     }
@@ -295,6 +305,9 @@ impl TabState {
             // What comes back from the cache may have kept what it had open.
             self.held.channel = restored;
             self.expects = false;
+            // A document whose request was not seen may have been posted.
+            self.resubmits = wire.url.starts_with("http")
+                && self.posted.get(&wire.loader_id).copied().unwrap_or(true);
             self.replaced = now;
             self.crashed = false;
             self.loaded = false;
@@ -376,6 +389,15 @@ impl TabState {
     pub(crate) fn request_began(&mut self, session: &str, event: wire::RequestWillBeSent) {
         let since = self.tick();
         let kind = RequestKind::of(event.r#type.as_deref());
+        let leads = kind == RequestKind::Document && event.request_id == event.loader_id;
+        if leads && event.frame_id.as_deref() == Some(self.main.as_str()) {
+            // A redirect comes as the same request again, with its own method.
+            if self.posted.len() >= POSTED {
+                self.posted.clear();
+            }
+            let posted = event.request.method.eq_ignore_ascii_case("post");
+            self.posted.insert(event.loader_id.clone(), posted);
+        }
         self.learn(
             &event.loader_id,
             event.frame_id.as_deref(),

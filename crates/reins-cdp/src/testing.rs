@@ -139,6 +139,13 @@ impl Peer {
         self.raw(&bytes).await;
     }
 
+    /// Sends one message if the other end still reads. Whether it did.
+    pub async fn try_message(&mut self, message: &Value) -> bool {
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.stream.write_all(&bytes).await.is_ok()
+    }
+
     /// Sends bytes as they are. A message ends with a zero.
     pub async fn raw(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).await.expect("the connection reads");

@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::cards::Answerer;
 use crate::critic::Critic;
 use crate::error::ControlError;
-use crate::host::Host;
+use crate::host::{GivenBrowser, Host};
 use crate::kept;
 use crate::reply::{Reply, Stored};
 use crate::report;
@@ -38,6 +38,9 @@ pub enum BrowserSource {
     },
     /// Attach to the dedicated browser with this profile (A-010…A-016).
     Dedicated(PathBuf),
+    /// One that someone else keeps, for tests of the street.
+    #[doc(hidden)]
+    Given(GivenBrowser),
 }
 
 /// What a control is made of.

@@ -3,14 +3,40 @@
 use crate::call::{Call, browser_error};
 use crate::control::{BrowserSource, Control, ControlOptions};
 use crate::error::ControlError;
+use futures_util::future::BoxFuture;
 use reins_browser::{
     Browser, BrowserError, BrowserEvent, BrowserEvents, Containment, Destinations, Downloads,
     LaunchOptions, OpenedBy, Popups, Profile, TopLevel,
 };
 use reins_core::TabId;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
+
+/// Gives a browser each time one is needed: for tests with a browser of their own.
+#[derive(Clone)]
+#[doc(hidden)]
+pub struct GivenBrowser(Arc<Give>);
+
+type Give = dyn Fn(Containment) -> BoxFuture<'static, Result<Browser, BrowserError>> + Send + Sync;
+
+impl GivenBrowser {
+    /// `give` is asked at the first call that needs a browser, and again when that one is gone.
+    pub fn new(
+        give: impl Fn(Containment) -> BoxFuture<'static, Result<Browser, BrowserError>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self(Arc::new(give))
+    }
+}
+
+impl std::fmt::Debug for GivenBrowser {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("GivenBrowser")
+    }
+}
 
 /// Holds the browser while there is one.
 #[derive(Debug)]
@@ -85,6 +111,7 @@ impl Host {
             BrowserSource::Dedicated(profile) => {
                 Browser::attach(profile, self.containment.clone()).await
             }
+            BrowserSource::Given(GivenBrowser(give)) => give(self.containment.clone()).await,
         }
     }
 

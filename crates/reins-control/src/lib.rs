@@ -29,6 +29,8 @@ pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};
 pub use control::{BrowserSource, CallRequest, Control, ControlOptions, TurnStart};
 pub use critic::{CRITIC_INSTRUCTIONS, Critic};
 pub use error::ControlError;
+#[doc(hidden)]
+pub use host::GivenBrowser;
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};
 pub use rule_book::RuleBook;

@@ -193,7 +193,7 @@ impl Call<'_> {
                     },
                     message: dialog.message.clone(),
                 }),
-                reload_resubmits: true,
+                reload_resubmits: info.reload_resubmits,
             },
         };
         Known { tab, urls: urls(action), holding: self.holding(action).await }
@@ -258,6 +258,10 @@ impl Call<'_> {
             Outcome::Refused(refusal) => reply = reply.with("code", refusal.code),
             Outcome::Unknown(unknown) => reply = reply.with("code", unknown.cause.code()),
             Outcome::Completed => {}
+        }
+        let covering = acted.effects.covering.as_ref();
+        if let Some(r) = covering.and_then(|key| self.session.state().refs.ref_of(key)) {
+            reply.text.push_str(&format!("\nWhat covers it is {r}."));
         }
         let seen = report::effects(&acted.effects);
         if !seen.is_empty() {

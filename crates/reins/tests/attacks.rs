@@ -5,8 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed step must stop the test")]
 
 use reins_testing::attacks::{
-    Case, DoorKind, Holes, Level, Plan, Variant, compare, corpus, play_all,
+    Case, DoorKind, Holes, Level, Plan, Play, Variant, compare, corpus, may_have_missed, play_all,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -30,11 +31,37 @@ async fn r221_no_attack_reaches_its_server_and_every_twin_works() {
         more: Vec::new(),
         browsers: 2,
     };
-    let plays = play_all(&plan, &cases(), &[Variant::Attack, Variant::Twin]).await.unwrap();
     let holes = Holes::read(&folder().join("holes.toml")).unwrap();
+    let both = [Variant::Attack, Variant::Twin];
+    let mut plays = play_all(&plan, &cases(), &both).await.unwrap();
+    for _ in 0..MORE_TRIES {
+        let missed: BTreeSet<String> = plays
+            .iter()
+            .filter(|play| may_have_missed(play, &holes))
+            .map(|play| play.case.clone())
+            .collect();
+        if missed.is_empty() {
+            break;
+        }
+        let again: Vec<Case> =
+            cases().into_iter().filter(|case| missed.contains(&case.name)).collect();
+        let won = |play: &Play| play.variant == "attack" && !play.won.is_empty();
+        for fresh in play_all(&plan, &again, &both).await.unwrap() {
+            let old = plays
+                .iter_mut()
+                .find(|old| old.case == fresh.case && old.variant == fresh.variant)
+                .unwrap();
+            if may_have_missed(old, &holes) || won(&fresh) {
+                *old = fresh;
+            }
+        }
+    }
     let findings = compare(&plays, &holes);
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
 }
+
+/// Twins that broke and holes that held are played again: a busy machine can miss a moment.
+const MORE_TRIES: usize = 2;
 
 /// Every case says what it is about and which acceptance items it belongs to.
 #[test]
@@ -49,4 +76,4 @@ fn the_corpus_is_whole() {
 }
 
 /// The corpus only grows.
-const LEAST_CASES: usize = 293;
+const LEAST_CASES: usize = 294;

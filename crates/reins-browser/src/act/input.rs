@@ -134,9 +134,32 @@ impl Sending {
         self.pending.push(session.post(InsertText { text }, INPUT_DEADLINE));
     }
 
-    /// All answers; the first failure in the order of sending.
-    pub(crate) async fn answered(self) -> Result<(), CallError> {
-        join_all(self.pending).await.into_iter().try_for_each(|one| one.map(|_| ()))
+    /// All answers; the first failure in the order of sending, and whether something before it was
+    /// sent: then not even a `NotSent` says that nothing happened.
+    pub(crate) async fn answered(self) -> Result<(), Failed> {
+        for (nth, one) in join_all(self.pending).await.into_iter().enumerate() {
+            one.map_err(|error| Failed { error, partly: nth > 0 })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a gesture was not answered.
+pub(crate) struct Failed {
+    pub(crate) error: CallError,
+    /// Whether an event before it was sent.
+    partly: bool,
+}
+
+impl Failed {
+    /// How the act ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match &self.error {
+            CallError::NotSent(_) if self.partly => {
+                unknown(UnknownCause::ConnectionLost, "only a part of the gesture could be sent")
+            }
+            error => lost(error),
+        }
     }
 }
 
@@ -209,11 +232,12 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
         drop(timeout(REST, answered).await);
     }
     // Words of the guard that arrived with the answers count, so the state is asked last.
-    let (stop, report, crashed, closed, dialog, replaced) = {
+    let (stop, report, arrived, crashed, closed, dialog, replaced) = {
         let state = tab.state();
         (
             state.report.stop.clone(),
             state.report.down || state.report.hit,
+            state.report.hit || state.report.end,
             state.crashed,
             state.closed,
             state.dialog.is_some(),
@@ -231,18 +255,26 @@ async fn hear_all(step: &Step<'_>, frame: &FrameId, sending: Sending, awaits_wor
             UnknownCause::ProtocolError,
             "the input was handled, but it did not arrive at the element",
         )),
-        _ if closed || dialog => Heard::Through,
+        // A tab that closes proves nothing by itself: the page may have closed it when it had all of
+        // the gesture, or it went away before. Only the guard in it knows.
+        _ if closed && arrived => Heard::Through,
+        Ok(Err(failed)) if closed => Heard::Ended(failed.outcome()),
+        Err(()) if closed => Heard::Ended(unknown(
+            UnknownCause::ConnectionLost,
+            "the tab went away while the act was under way",
+        )),
+        _ if dialog => Heard::Through,
         _ if crashed => Heard::Ended(unknown(
             UnknownCause::RendererCrashed,
             "the page crashed while the act was under way",
         )),
         // The frame's own process went away because the gesture led it elsewhere.
-        Ok(Err(error)) if report && error.is_gone() && !tab.connection.is_closed() => {
+        Ok(Err(failed)) if report && failed.error.is_gone() && !tab.connection.is_closed() => {
             Heard::Through
         }
-        Ok(Err(error)) => Heard::Ended(lost(&error)),
-        // The handlers still run: what matters has been delivered.
-        Err(_) if report => Heard::Through,
+        Ok(Err(failed)) => Heard::Ended(failed.outcome()),
+        // The handlers still run: what matters has been delivered. The press alone is not a click.
+        Err(_) if arrived || (report && !awaits_word) => Heard::Through,
         Err(_) => Heard::Ended(unknown(
             UnknownCause::Deadline,
             "the page has not handled the input yet; it may still do so",

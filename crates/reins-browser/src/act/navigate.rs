@@ -7,6 +7,7 @@ use crate::effects::Navigation;
 use crate::protocol::page::{
     Evaluate, GetHistory, History, Navigate, NavigateToEntry, Navigated, Reload, TerminateExecution,
 };
+use reins_cdp::wire::Command;
 use reins_cdp::{CallError, LostCause};
 use reins_core::{DocumentId, HistoryStep, Outcome, UnknownCause, web_url};
 use std::time::Duration;
@@ -32,6 +33,7 @@ pub(crate) async fn to(step: &mut Step<'_>, url: &str) -> Outcome {
     let navigate = Navigate { url, ..Navigate::default() };
     let mut asked = step.tab.session.post(navigate, ANSWER);
     let answer = tokio::select! {
+        biased;
         answer = &mut asked => Some(answer),
         () = step.cancel.cancelled() => {
             return match asked.withdraw() {
@@ -53,6 +55,10 @@ pub(crate) async fn to(step: &mut Step<'_>, url: &str) -> Outcome {
         None if step.tab.state().crashed => unknown(
             UnknownCause::RendererCrashed,
             "the page crashed while the navigation was under way",
+        ),
+        None if step.tab.state().closed => unknown(
+            UnknownCause::ConnectionLost,
+            "the tab went away while the navigation was under way",
         ),
         None => Outcome::Completed,
     }
@@ -124,11 +130,11 @@ fn still_pending(step: &mut Step<'_>, url: &str) -> Outcome {
 pub(crate) async fn reload(step: &mut Step<'_>) -> Outcome {
     unstick(step).await;
     allow_leaving(step);
-    let reloaded = step.tab.session.run(Reload {}, ANSWER).await;
-    let outcome = match reloaded {
-        Ok(_) => arrive(step).await,
-        Err(error) if crash_before(step, &error) => arrive(step).await,
-        Err(error) => lost(&error),
+    let outcome = match asked(step, Reload {}).await {
+        Ok(Ok(_)) => arrive(step).await,
+        Ok(Err(error)) if crash_before(step, &error) => arrive(step).await,
+        Ok(Err(error)) => lost(&error),
+        Err(stopped) => stopped,
     };
     forbid_leaving(step);
     outcome
@@ -152,12 +158,29 @@ pub(crate) async fn history(step: &mut Step<'_>, way: HistoryStep) -> Outcome {
     unstick(step).await;
     allow_leaving(step);
     let go = NavigateToEntry { entry_id: history.entries[entry].id };
-    let outcome = match step.tab.session.run(go, ANSWER).await {
-        Ok(_) => arrive(step).await,
-        Err(error) => lost(&error),
+    let outcome = match asked(step, go).await {
+        Ok(Ok(_)) => arrive(step).await,
+        Ok(Err(error)) => lost(&error),
+        Err(stopped) => stopped,
     };
     forbid_leaving(step);
     outcome
+}
+
+/// Sends a command and waits for its answer, or for the stop: a stop never waits for a browser.
+async fn asked<C: Command>(
+    step: &Step<'_>,
+    command: C,
+) -> Result<Result<C::Answer, CallError>, Outcome> {
+    let mut asked = step.tab.session.post(command, ANSWER);
+    tokio::select! {
+        biased;
+        answer = &mut asked => Ok(answer),
+        () = step.cancel.cancelled() => Err(match asked.withdraw() {
+            Err(CallError::NotSent(_)) => stopped_before(),
+            _ => stopped_after(),
+        }),
+    }
 }
 
 /// The index of the entry that a step leads to.
@@ -182,12 +205,28 @@ async fn arrive(step: &mut Step<'_>) -> Outcome {
     let until = Instant::now() + ANSWER;
     let arrived = step.tab.until(until, |state| {
         let there = state.replaced > since || state.moved > since;
-        (there || state.dialog.is_some() || state.closed).then_some(())
+        // What it led to was refused, and the page stays as it was.
+        let refused = state.refused.iter().any(|(at, _)| *at > since)
+            && state.pending.is_none()
+            && state.main_frame().is_some_and(|frame| frame.loading.is_none());
+        (there || refused || state.dialog.is_some() || state.closed).then_some(refused && !there)
     });
     let arrived = tokio::select! {
         arrived = arrived => arrived,
         () = step.cancel.cancelled() => return stopped_after(),
     };
+    if arrived == Some(true) {
+        let url = step.tab.state().url().to_owned();
+        let message = "it led elsewhere than was approved, which was refused".to_owned();
+        step.navigation = Some(Navigation::Failed { url, message });
+        return Outcome::Completed;
+    }
+    if arrived.is_some() && step.tab.state().closed {
+        return unknown(
+            UnknownCause::ConnectionLost,
+            "the tab went away while the navigation was under way",
+        );
+    }
     if arrived.is_none() {
         let url = step.tab.state().url().to_owned();
         return still_pending(step, &url);

@@ -37,6 +37,8 @@ const ALWAYS: &[&str] = &[
 /// own, which are started with each window (a process and some 60 ms of work at each start).
 /// Sandboxed frames in processes of their own: one with `srcdoc` runs before anyone can attach to it
 /// (tried on Chromium 156), so nothing would watch what it sends first. Other sites keep theirs.
+/// Federated sign-in by the browser: it fetches what a page names as a provider by itself, where nothing
+/// can be held; sites go on with windows and redirects.
 const FEATURES_OFF: &[&str] = &[
     "Translate",
     "MediaRouter",
@@ -47,6 +49,7 @@ const FEATURES_OFF: &[&str] = &[
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",
     "IsolateSandboxedIframes",
+    "FedCm",
 ];
 
 /// What a browser without a window is started with.

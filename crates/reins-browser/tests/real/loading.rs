@@ -245,3 +245,27 @@ async fn waiting_for_texts_addresses_and_rest() {
         .unwrap_err();
     assert_eq!(error.code(), "not_seen");
 }
+
+/// Loading again sends a form again only where the document came by POST, and that is known.
+#[tokio::test]
+async fn a_reload_resubmits_only_what_was_posted() {
+    let form = "<form action=/kept method=post><button>Keep</button></form><form action=/moved method=post><button>Move</button></form>";
+    let world = World::start([
+        ("/", Page::html(form)),
+        ("/kept", Page::html("<h1>Kept</h1><a href=/>Back to start</a>")),
+        ("/moved", Page::redirect(303, "/after")),
+        ("/after", Page::html("<h1>After</h1>")),
+    ])
+    .await;
+    let resubmits = || world.info().unwrap().reload_resubmits;
+    assert!(!resubmits(), "an empty tab");
+    done(&world.go("/").await);
+    assert!(!resubmits(), "a plain page");
+    done(&world.click("Keep").await);
+    assert!(resubmits(), "a posted page");
+    done(&world.click("link:Back to start").await);
+    assert!(!resubmits(), "a link leads on");
+    done(&world.click("Move").await);
+    assert!(world.text().await.contains("After"));
+    assert!(!resubmits(), "post, redirect, get");
+}

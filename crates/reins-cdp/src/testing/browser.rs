@@ -143,8 +143,8 @@ impl Drop for Chromium {
         if !self.own {
             return;
         }
-        // Its processes may still write while they end, so this can take a few tries.
-        for _ in 0..100 {
+        // Its processes may still write while they end, on a busy machine for seconds.
+        for _ in 0..500 {
             if std::fs::remove_dir_all(&self.dir).is_ok() || !self.dir.exists() {
                 return;
             }

@@ -29,6 +29,16 @@ impl Holes {
     }
 }
 
+/// Whether a play may have missed its moment on a busy machine: it was not played, its twin did not
+/// get through, or an attack that is known to win did not. An attack that won is never one of these:
+/// once is enough.
+pub fn may_have_missed(play: &Play, holes: &Holes) -> bool {
+    let attack = play.variant == "attack";
+    play.fault.is_some()
+        || (attack && play.won.is_empty() && holes.won.contains_key(&play.case))
+        || (!attack && !play.worked && !holes.broken.contains_key(&play.case))
+}
+
 /// What differs from the list, one line each: empty when nothing does.
 pub fn compare(plays: &[Play], holes: &Holes) -> Vec<String> {
     let mut findings = Vec::new();

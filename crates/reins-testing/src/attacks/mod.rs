@@ -23,7 +23,7 @@ pub use case::{Case, Obey, Played, Variant, corpus};
 pub use door::{DoorKind, Level};
 pub use fault::AttackFault;
 pub use hits::Hit;
-pub use holes::{Holes, compare};
+pub use holes::{Holes, compare, may_have_missed};
 pub use model::Script;
 pub use moves::{Element, Move, Op};
 pub use play::{Plan, Play, play_all};
