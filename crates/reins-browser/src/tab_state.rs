@@ -36,6 +36,8 @@ pub(crate) struct TabState {
     pub(crate) requests: HashMap<(String, String), Request>,
     /// Data requests that have ended, counted.
     pub(crate) fetched: u64,
+    /// When data that a page asked for came last.
+    pub(crate) brought: Mark,
     /// Whether the main frame's documents came by POST, by loader.
     posted: HashMap<String, bool>,
     /// Whether loading the main document again may send a form again.
@@ -142,6 +144,7 @@ impl TabState {
             pending: None,
             requests: HashMap::new(),
             fetched: 0,
+            brought: 0,
             posted: HashMap::new(),
             resubmits: false,
             dialog: None,
@@ -412,10 +415,11 @@ impl TabState {
     }
 
     pub(crate) fn request_ended(&mut self, session: &str, request: String) {
-        self.tick();
+        let now = self.tick();
         let ended = self.requests.remove(&(session.to_owned(), request));
         if ended.is_some_and(|r| r.kind == RequestKind::Data) {
             self.fetched += 1;
+            self.brought = now;
         }
     }
 

@@ -108,6 +108,15 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
             if !navigating(&step.tab.state(), since) && !quiet(step, frame).await {
                 return;
             }
+        } else if !waited && step.tab.state().brought > since {
+            // The data was there before anyone looked; what the page makes of it is still to come.
+            waited = true;
+            let frame = match what {
+                After::Gesture(frame) | After::Quiet(frame) => frame,
+            };
+            if !quiet(step, frame).await {
+                return;
+            }
         } else {
             break;
         }

@@ -184,6 +184,7 @@ impl Desk {
             upload_roots: Vec::new(),
             data_dir: dir.to_owned(),
             critic: None,
+            strict_clicks: false,
         });
         Self {
             control: control.await.unwrap(),
