@@ -4,6 +4,7 @@ mod dialog;
 mod drag;
 mod fields;
 mod files;
+mod held;
 mod input;
 mod keys;
 mod navigate;
@@ -29,7 +30,7 @@ use crate::tab::Tab;
 use refusals::{cannot, stopped_before, unknown};
 use reins_core::limits::CALL_DEADLINE;
 use reins_core::{Action, DocumentId, Gesture, Outcome, UnknownCause};
-use reins_guard::ApprovedAction;
+use reins_guard::{ApprovedAction, Sending};
 use std::sync::Arc;
 use step::Step;
 use tokio::time::{Instant, timeout_at};
@@ -87,10 +88,13 @@ impl Browser {
         if cancel.is_cancelled() {
             return ended(stopped_before());
         }
-        let touched = touched(&tab, action);
+        let holds = approved.obligations().sending == Sending::Held;
+        // Documents of one tab can act for each other.
+        let touched = if holds { every_document(&tab) } else { touched(&tab, action) };
         let reaches = tab.containment.destinations == Destinations::Known;
         let hold = Hold::new(approved.obligations().clone(), touched.is_empty(), reaches);
-        let wide = if reaches && !hold.pinned() { touched.clone() } else { Vec::new() };
+        let hold = hold.until(cancel.clone());
+        let wide = if (reaches || holds) && !hold.pinned() { touched.clone() } else { Vec::new() };
         let _live = Live::begin(&tab, hold, touched);
         widen::widen(&tab, &wide).await;
         let mut step = Step::new(self, tab, deadline, cancel);
@@ -151,10 +155,14 @@ fn touched(tab: &Tab, action: &Action) -> Vec<DocumentId> {
         (Some(target), _) => [Some(target), to].into_iter().flatten().cloned().collect(),
         // Which frame has the focus only the browser knows.
         (None, Action::Press { .. } | Action::Scroll { .. } | Action::AnswerDialog { .. }) => {
-            tab.state().frames.values().filter_map(|frame| frame.document.clone()).collect()
+            every_document(tab)
         }
         (None, _) => Vec::new(),
     }
+}
+
+fn every_document(tab: &Tab) -> Vec<DocumentId> {
+    tab.state().frames.values().filter_map(|frame| frame.document.clone()).collect()
 }
 
 async fn dispatch(step: &mut Step<'_>, action: &Action) -> Outcome {

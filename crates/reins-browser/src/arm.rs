@@ -45,6 +45,8 @@ pub(crate) fn arm_child(session: &Session, kind: &str, wide: bool) {
         watch_frames(session);
         drop(session.post(if wide { hold_everything() } else { hold_documents() }, ARMING));
     } else {
+        // Sockets of workers are seen only there.
+        drop(session.post(NO_BODIES, ARMING));
         drop(session.post(auto_attach(), ARMING));
     }
     drop(session.post(RunIfWaiting {}, ARMING));

@@ -4,6 +4,7 @@ use crate::act::entry;
 use crate::containment::{Containment, Downloads};
 use crate::error::BrowserError;
 use crate::events::{BrowserEvents, Outlet};
+use crate::held;
 use crate::hub;
 use crate::page_call::wire_error;
 use crate::protocol::page::GetHistory;
@@ -13,9 +14,10 @@ use crate::protocol::target::{
 use crate::start_error::StartError;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};
+use futures_util::future::join_all;
 use reins_cdp::{Connection, Session};
 use reins_core::{BrowserId, HistoryStep, TabId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -37,6 +39,8 @@ pub(crate) struct Inner {
     /// Tabs in the order they were seen.
     tabs: Mutex<BTreeMap<u64, Arc<Tab>>>,
     next: AtomicU64,
+    /// Service and shared workers that run: the address of each by its session.
+    workers: Mutex<HashMap<String, String>>,
     /// Tabs asked for by us whose target has not been announced yet.
     pub(crate) creating: AtomicUsize,
     pub(crate) changes: watch::Sender<u64>,
@@ -95,6 +99,7 @@ impl Browser {
             outlet: Outlet::default(),
             tabs: Mutex::default(),
             next: AtomicU64::new(0),
+            workers: Mutex::default(),
             creating: AtomicUsize::new(0),
             changes: watch::Sender::new(0),
             first,
@@ -217,6 +222,10 @@ impl Browser {
     /// does not close by itself is ended.
     pub async fn close(&self) {
         let inner = &self.inner;
+        // Chromium lets go of requests that wait when their page closes or nobody watches it any more.
+        let tabs = inner.all_tabs();
+        let failed = tabs.iter().flat_map(|tab| held::fail_all(tab, "the browser was closed"));
+        drop(timeout(CLOSING, join_all(failed)).await);
         if inner.keeper.closing() == Closing::Asked {
             let asked = inner.root.run(CloseBrowser {}, CLOSING);
             let closed = async {
@@ -260,6 +269,10 @@ impl Inner {
 
     pub(crate) fn all_tabs(&self) -> Vec<Arc<Tab>> {
         self.lock().values().cloned().collect()
+    }
+
+    pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn add(&self, tab: Arc<Tab>) {

@@ -1,7 +1,7 @@
 //! What an act ended as, and what it visibly did.
 
 use crate::tab_info::{Dialog, Download, TabInfo};
-use reins_core::{NodeKey, Outcome, TabId};
+use reins_core::{HeldRequest, NodeKey, Outcome, TabId};
 
 /// The end of an act.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Effects {
     pub covering: Option<NodeKey>,
     /// What containment or the page's state did not allow, one line each.
     pub refused: Vec<String>,
+    /// Requests that wait until the person agrees, at most a handful. Nothing of them was sent.
+    pub held: Vec<HeldRequest>,
     /// What else the caller should know, one line each (left a page that asked to stay, …).
     pub notes: Vec<String>,
     /// The page changed (its DOM, its address, or a field's value) since the act.

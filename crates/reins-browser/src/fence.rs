@@ -4,11 +4,12 @@
 use crate::tab_state::TabState;
 use reins_core::{DocumentId, FrameId};
 use reins_guard::{
-    FrameTarget, Navigation, Obligations, Popups, RequestVerdict, clip_middle, plain_text,
+    FrameTarget, Navigation, Obligations, Popups, RequestVerdict, Sending, clip_middle, plain_text,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio_util::sync::CancellationToken;
 
 /// The restrictions of one tab.
 #[derive(Debug, Default)]
@@ -41,6 +42,10 @@ pub(crate) struct Hold {
     spent: Arc<AtomicBool>,
     /// The one window has opened.
     opened: Arc<AtomicBool>,
+    /// What its documents send, and what can change something, waits for the person.
+    pub(crate) held: bool,
+    /// Ends with the request of the person that the action belongs to: then nobody can be asked any more.
+    pub(crate) stop: CancellationToken,
 }
 
 /// A navigation that was let go on.
@@ -99,7 +104,10 @@ static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Hold {
     pub(crate) fn new(rules: Obligations, own: bool, reaches: bool) -> Self {
+        let held = rules.sending == Sending::Held;
         Self {
+            held,
+            stop: CancellationToken::new(),
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
             rules: Arc::new(rules),
             own,
@@ -107,6 +115,11 @@ impl Hold {
             spent: Arc::default(),
             opened: Arc::default(),
         }
+    }
+
+    /// As long as `stop` is not cancelled, the person can be asked.
+    pub(crate) fn until(self, stop: CancellationToken) -> Self {
+        Self { stop, ..self }
     }
 
     /// In a pinned session the network is the protection, and steps need no fence.
@@ -150,7 +163,10 @@ impl TabState {
         self.fence.persons = false;
         self.fence.live.push(hold.clone());
         for document in touched {
-            self.fence.touch(document, hold.clone());
+            // A step that nobody was asked about gives a held page no leave to send.
+            let before = self.fence.touched.get(&document).is_some_and(|before| before.held);
+            let held = hold.held || (before && hold.rules.sending == Sending::AsBefore);
+            self.fence.touch(document, Hold { held, ..hold.clone() });
         }
     }
 
@@ -283,6 +299,24 @@ impl TabState {
         }
     }
 
+    /// Whether a document request was approved itself, or is where such a one was redirected to.
+    pub(crate) fn is_approved(&self, request: &DocumentRequest<'_>) -> bool {
+        let passage = request.document.and_then(|document| self.fence.passages.get(document));
+        matches!(passage, Some(Passage::Approved { .. }))
+    }
+
+    /// The person agreed to a document request that a page made by itself: it is approved like a form that
+    /// they agreed to before.
+    pub(crate) fn agreed(&mut self, document: &str) {
+        if let Some(passage) = self.fence.passages.remove(document) {
+            let passage = match passage {
+                Passage::Onward { hold, posts } => Passage::Approved { hold, posts },
+                other => other,
+            };
+            self.fence.passages.insert(document.to_owned(), passage);
+        }
+    }
+
     fn touched_hold(&self, frame: &FrameId) -> Option<Hold> {
         let document = self.frames.get(frame)?.document.as_ref()?;
         self.fence.touched.get(document).cloned()
@@ -369,6 +403,16 @@ impl Fence {
         self.touched.get(document).filter(|hold| hold.reaches).cloned()
     }
 
+    /// What holds a document, whatever of it.
+    pub(crate) fn holds(&self, document: &DocumentId) -> Option<&Hold> {
+        self.touched.get(document)
+    }
+
+    /// Whether anything sent in this tab waits for the person.
+    pub(crate) fn holds_any(&self) -> bool {
+        self.touched.values().chain(&self.whole).any(|hold| hold.held)
+    }
+
     fn touch(&mut self, document: DocumentId, hold: Hold) {
         if self.touched.len() >= TOUCHED && !self.touched.contains_key(&document) {
             self.whole = Some(hold);
@@ -427,6 +471,7 @@ mod tests {
             popups: Popups::Refused,
             downloads: Downloads::Refused,
             files: false,
+            sending: Sending::AsBefore,
         };
         Hold::new(rules, true, false)
     }

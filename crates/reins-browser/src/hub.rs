@@ -6,6 +6,7 @@ use crate::containment::Popups;
 use crate::downloads::{self, Saving};
 use crate::event::BrowserEvent;
 use crate::fence::{WindowVerdict, shown};
+use crate::held::reads;
 use crate::protocol::page::{FailRequest, RequestPaused, RunIfWaiting};
 use crate::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
@@ -54,6 +55,7 @@ fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), 
         AttachedToTarget::METHOD => attached(browser, event.parse()?),
         DetachedFromTarget::METHOD => {
             let gone: DetachedFromTarget = event.parse()?;
+            browser.workers().remove(&gone.session_id);
             if let Some(tab) = browser.remove(&gone.session_id) {
                 browser.outlet.send(BrowserEvent::TabClosed { tab: tab.id.clone() });
             }
@@ -78,6 +80,8 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     let info = attached.target_info;
     if info.r#type != "page" {
         // Service and shared workers: attached so that nothing runs unwatched.
+        browser.workers().insert(attached.session_id, info.url);
+        hold_worker(browser, &session);
         drop(session.post(auto_attach(), ARMING));
         drop(session.post(RunIfWaiting {}, ARMING));
         return;
@@ -125,6 +129,8 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     {
         let mut state = tab.state();
         state.title = info.title;
+        // What it opened before it was watched nobody knows.
+        state.held.channel = !attached.waiting_for_debugger;
         state.expects = attached.waiting_for_debugger
             && (!blank(&info.url) || asked.is_some_and(|url| !blank(&url)));
     }
@@ -146,6 +152,33 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
         opener.changed();
     }
     browser.outlet.send(BrowserEvent::TabOpened { tab: id, opener: by });
+}
+
+/// A worker that comes up while what a page sends is held may have been made for sending in its place:
+/// what it sends cannot be asked about, so it is refused.
+fn hold_worker(browser: &Inner, session: &Session) {
+    let Some(tab) = browser.all_tabs().into_iter().find(|tab| tab.state().fence.holds_any()) else {
+        return;
+    };
+    let mut requests = session.events(&[RequestPaused::METHOD]);
+    drop(session.post(hold_everything(), ARMING));
+    let session = session.clone();
+    tokio::spawn(async move {
+        while let Some(event) = requests.next().await {
+            let Ok(paused) = event.parse::<RequestPaused>() else { continue };
+            if reads(&paused.request.method) {
+                tab_task::go_on(&session, &paused.request_id);
+                continue;
+            }
+            let what = format!(
+                "a worker of this page tried to send something to {}; refused",
+                shown(&paused.request.url)
+            );
+            refuse_request(&session, &event);
+            tab.state().tell_refused(what);
+            tab.changed();
+        }
+    });
 }
 
 /// A window that shows nothing and never will.

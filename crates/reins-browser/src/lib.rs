@@ -5,6 +5,7 @@
 
 mod act;
 mod arm;
+mod body;
 mod browser;
 mod capture;
 mod containment;
@@ -19,6 +20,7 @@ mod fence;
 pub mod find;
 mod focus;
 mod frame;
+mod held;
 mod hosts;
 mod hub;
 pub mod install;

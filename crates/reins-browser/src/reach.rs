@@ -2,6 +2,7 @@
 //! sites that the turn names or that the document knew before it was touched. Judgements only.
 
 use crate::fence::{Hold, Verdict, shown};
+use crate::held::reads;
 use crate::tab_state::TabState;
 use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, Site};
 use std::collections::{HashMap, HashSet};
@@ -233,12 +234,7 @@ impl TabState {
             }),
         };
         let Some((document, hold)) = holder else { return Verdict::Pass };
-        let reads = ["GET", "HEAD", "OPTIONS"];
-        let what = if reads.iter().any(|read| request.method.eq_ignore_ascii_case(read)) {
-            "load something from"
-        } else {
-            "send something to"
-        };
+        let what = if reads(request.method) { "load something from" } else { "send something to" };
         self.judge_site(&document, &hold, request.url, what)
     }
 
@@ -271,6 +267,11 @@ impl TabState {
         None
     }
 
+    /// The document of a frame that was touched last, shown or gone.
+    pub(crate) fn last_touched(&self, frame: &FrameId) -> Option<DocumentId> {
+        self.reach.last.get(frame).cloned()
+    }
+
     fn knows(&self, document: &DocumentId, url: &str) -> bool {
         let Ok(origin) = Origin::parse(url) else { return true };
         self.reach.known.get(document).is_some_and(|sites| sites.contains(&origin.site()))
@@ -286,6 +287,12 @@ impl TabState {
             return;
         };
         let web = url.replacen("ws", "http", 1);
+        if hold.held {
+            self.tell_refused(format!(
+                "this page opened a socket to {}; what it sends there cannot be held",
+                shown(url)
+            ));
+        }
         if self.judge_site(&document, &hold, &web, "open a socket to") != Verdict::Pass {
             let site = shown(url);
             self.tell_refused(format!(

@@ -76,6 +76,13 @@ impl Tab {
         self.related.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether a page of another open tab may have a handle on this one.
+    pub(crate) fn has_related(&self) -> bool {
+        let group = self.related();
+        let members = group.lock().unwrap_or_else(PoisonError::into_inner);
+        members.iter().filter_map(Weak::upgrade).any(|tab| tab.id != self.id && !tab.state().closed)
+    }
+
     /// What restricts a related tab: its page could lead this one elsewhere.
     pub(crate) fn related_hold(&self) -> Option<Hold> {
         let group = self.related();

@@ -2,6 +2,7 @@
 
 use crate::fence::Fence;
 use crate::frame::{Frame, Mark, World};
+use crate::held::Held;
 use crate::protocol::page as wire;
 use crate::reach::Reach;
 use crate::report::Report;
@@ -58,6 +59,7 @@ pub(crate) struct TabState {
     pub(crate) told: Mark,
     pub(crate) fence: Fence,
     pub(crate) reach: Reach,
+    pub(crate) held: Held,
     pub(crate) downloads: Vec<(Mark, String, Download)>,
     /// Everything that arms the tab has been answered.
     pub(crate) armed: bool,
@@ -157,6 +159,7 @@ impl TabState {
             told: 0,
             fence: Fence::default(),
             reach: Reach::default(),
+            held: Held::default(),
             downloads: Vec::new(),
             armed: false,
             crashed: false,
@@ -302,6 +305,8 @@ impl TabState {
         }
         self.remove_children(&id);
         if id == self.main {
+            // What comes back from the cache may have kept what it had open.
+            self.held.channel = restored;
             self.expects = false;
             // A document whose request was not seen may have been posted.
             self.resubmits = wire.url.starts_with("http")
@@ -402,6 +407,7 @@ impl TabState {
             &event.request.url,
             kind == RequestKind::Document,
         );
+        self.did(&event.loader_id, &event.request.method, &event.request.url);
         self.requests.insert(
             (session.to_owned(), event.request_id),
             Request { kind, since, document: event.loader_id },
@@ -449,9 +455,12 @@ impl TabState {
         }
     }
 
-    /// Requests of these kinds that began after `since`.
+    /// Requests of these kinds that began after `since`, without those that wait for the person.
     pub(crate) fn running(&self, since: Mark, kinds: &[RequestKind]) -> usize {
-        self.requests.values().filter(|r| r.since > since && kinds.contains(&r.kind)).count()
+        let counts = |r: &Request| r.since > since && kinds.contains(&r.kind);
+        let running =
+            self.requests.iter().filter(|((_, network), r)| counts(r) && !self.held.waits(network));
+        running.count()
     }
 
     pub(crate) fn owner(&self, frame: &FrameId) -> Option<NodeNumber> {

@@ -4,6 +4,7 @@ use crate::arm::{arm_child, hold_documents};
 use crate::containment::TopLevel;
 use crate::event::BrowserEvent;
 use crate::fence::{DocumentRequest, Verdict, shown};
+use crate::held::{self, keep};
 use crate::owners;
 use crate::protocol::page as wire;
 use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
@@ -14,7 +15,7 @@ use crate::tab_info::{Dialog, DialogKind};
 use crate::tab_state::{FileChooser, TabState};
 use reins_cdp::{Event, EventError, Events, Session};
 use reins_core::{FrameId, Origin};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,7 @@ pub(crate) const METHODS: &[&str] = &[
     wire::StartedNavigating::METHOD,
     wire::RequestedNavigation::METHOD,
     wire::SocketCreated::METHOD,
+    wire::TransportCreated::METHOD,
     wire::ScheduledNavigation::METHOD,
     wire::ClearedNavigation::METHOD,
     wire::StartedLoading::METHOD,
@@ -76,12 +78,14 @@ pub(crate) async fn run(tab: Arc<Tab>, mut events: Events) {
 struct Children<'a> {
     tab: &'a Arc<Tab>,
     sessions: HashMap<String, Session>,
+    /// Those among them of workers, whose requests are their documents' too.
+    workers: HashSet<String>,
 }
 
 impl<'a> Children<'a> {
     fn new(tab: &'a Arc<Tab>) -> Self {
         let own = tab.session.id().unwrap_or_default().to_owned();
-        Self { tab, sessions: HashMap::from([(own, tab.session.clone())]) }
+        Self { tab, sessions: HashMap::from([(own, tab.session.clone())]), workers: HashSet::new() }
     }
 
     fn take(&mut self, event: &Event) {
@@ -100,6 +104,7 @@ impl<'a> Children<'a> {
             DetachedFromTarget::METHOD => {
                 let gone: DetachedFromTarget = event.parse()?;
                 self.sessions.remove(&gone.session_id);
+                self.workers.remove(&gone.session_id);
                 tab.state().session_gone(&gone.session_id);
             }
             wire::FrameNavigated::METHOD => {
@@ -138,6 +143,11 @@ impl<'a> Children<'a> {
                 note(&mut tab.state(), event, session, tab)?;
                 narrow(tab);
             }
+            // They are told of the document as well, and not waited for.
+            wire::RequestWillBeSent::METHOD
+            | wire::LoadingFinished::METHOD
+            | wire::LoadingFailed::METHOD
+                if session.id().is_some_and(|id| self.workers.contains(id)) => {}
             _ => note(&mut tab.state(), event, session, tab)?,
         }
         Ok(())
@@ -148,6 +158,9 @@ impl<'a> Children<'a> {
         // What a touched document makes is held as the document is.
         let wide = self.tab.state().starts_wide(&attached.session_id);
         arm_child(&child, &attached.target_info.r#type, wide);
+        if attached.target_info.r#type != "iframe" {
+            self.workers.insert(attached.session_id.clone());
+        }
         self.sessions.insert(attached.session_id, child);
     }
 
@@ -174,6 +187,7 @@ impl<'a> Children<'a> {
         }
         drop(state);
         if person.is_some() {
+            drop(held::fail_all(self.tab, "you took over the page"));
             narrow(self.tab);
         }
         if let Some(kind) = person {
@@ -234,10 +248,9 @@ impl<'a> Children<'a> {
         }
         let method = paused.request.method.as_str();
         let network = paused.network_id.as_deref();
+        let redirected = paused.redirected_request_id.is_some();
+        let request = DocumentRequest { frame: &frame, url, method, document: network, redirected };
         let (verdict, persons) = if document {
-            let redirected = paused.redirected_request_id.is_some();
-            let request =
-                DocumentRequest { frame: &frame, url, method, document: network, redirected };
             let related = tab.related_hold();
             let mut state = tab.state();
             let verdict = state.judge_document(request, related.as_ref());
@@ -249,7 +262,14 @@ impl<'a> Children<'a> {
             (tab.state().judge_resource(request), false)
         };
         match verdict {
-            Verdict::Pass => go_on(session, &paused.request_id),
+            Verdict::Pass => {
+                let id = session.id().unwrap_or_default();
+                let waits = tab.state().must_wait(id, &paused, document.then_some(request));
+                match waits {
+                    Some(hold) => keep(tab, session, paused, &hold),
+                    None => go_on(session, &paused.request_id),
+                }
+            }
             Verdict::Refuse(what) if persons => {
                 let (tab, session) = (tab.clone(), session.clone());
                 tokio::spawn(async move {
@@ -279,7 +299,7 @@ fn told(tab: &Tab, what: Option<String>) {
     }
 }
 
-fn go_on(session: &Session, request: &str) {
+pub(crate) fn go_on(session: &Session, request: &str) {
     drop(session.post(wire::ContinueRequest { request_id: request }, ARMING));
 }
 
@@ -299,8 +319,15 @@ async fn by_person(tab: &Tab, url: &str) -> bool {
 }
 
 /// Lets sessions hold documents only, when nothing touched is shown any more.
-fn narrow(tab: &Tab) {
-    let sessions = tab.state().narrow();
+/// What waits would be let go by that, so it is answered first.
+pub(crate) fn narrow(tab: &Tab) {
+    let sessions = {
+        let mut state = tab.state();
+        if state.held.any() {
+            return;
+        }
+        state.narrow()
+    };
     for session in sessions {
         drop(session.post(hold_documents(), ARMING));
         drop(session.post(wire::BypassServiceWorker { bypass: false }, ARMING));
@@ -354,10 +381,12 @@ fn note(
             state.asked_to_navigate(&FrameId::new(e.frame_id), &e.url, session.id());
         }
         wire::SocketCreated::METHOD => {
+            state.held.channel = true;
             let frame = state.frames.values().find(|f| f.session.id() == session.id());
             let frame = frame.map_or_else(|| state.main.clone(), |frame| frame.id.clone());
             state.socket_opened(&frame, &event.parse::<wire::SocketCreated>()?.url);
         }
+        wire::TransportCreated::METHOD => state.held.channel = true,
         LOADED if own => {
             state.tick();
             state.loaded = true;

@@ -28,6 +28,8 @@ pub(crate) struct Call<'a> {
     pub(crate) target_ref: Option<Ref>,
     /// Whether a card was put.
     pub(crate) asked: bool,
+    /// Whether something that a page sent was not let go on.
+    pub(crate) unsent: bool,
     /// The tab the arguments name.
     named_tab: Option<TabId>,
 }
@@ -49,6 +51,7 @@ impl<'a> Call<'a> {
             step,
             target_ref: None,
             asked: false,
+            unsent: false,
             named_tab: None,
         }
     }
@@ -74,7 +77,12 @@ impl<'a> Call<'a> {
                 }
             }
         }
-        (tool.run)(self, arguments).await
+        let late = self.answer_late().await?;
+        let mut reply = (tool.run)(self, arguments).await?;
+        if !late.is_empty() {
+            reply.text.insert_str(0, &format!("{}\n", late.join("\n")));
+        }
+        Ok(reply)
     }
 
     /// The browser, started if there is none.

@@ -54,6 +54,8 @@ pub struct ControlOptions {
     pub app: Vec<OriginPattern>,
     /// Origins named on the command line.
     pub named: Vec<Origin>,
+    /// Whether a click that nothing can be told about asks before, instead of what it sends.
+    pub strict_clicks: bool,
     /// Where downloads may go; `None` refuses them.
     pub downloads: Option<PathBuf>,
     /// Directories that uploads may take files from, links resolved.

@@ -10,6 +10,7 @@ mod cards;
 mod control;
 mod critic;
 mod error;
+mod held;
 mod host;
 mod kept;
 mod look;

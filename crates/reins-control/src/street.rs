@@ -8,8 +8,8 @@ use crate::report;
 use reins_browser::{Acted, DialogKind, Effects};
 use reins_core::{Action, DocumentOrigin, NodeKey, Outcome, Refusal, TabId, TargetRecord, TurnId};
 use reins_guard::{
-    Answer, ApprovedAction, Consent, CriticState, Decision, DialogFacts, Downloads, Facts, Moment,
-    PendingCard, Published, SiteRules, TabFacts, TurnFacts, evaluate, still_allowed,
+    Answer, ApprovedAction, Consent, CriticState, Decision, DialogFacts, Downloads, Facts, Holding,
+    Moment, PendingCard, Published, SiteRules, TabFacts, TurnFacts, evaluate, still_allowed,
 };
 use reins_store::ReceiptDraft;
 use std::time::SystemTime;
@@ -28,10 +28,13 @@ impl Call<'_> {
             }
         };
         let verdict = approved.basis().verdict();
-        let acted = self.dispatch(approved).await?;
+        let mut acted = self.dispatch(approved).await?;
+        if let Some(tab) = &tab {
+            acted = self.answer_held(tab, acted).await?;
+        }
         let mut reply = self.tell(&done, tab, acted).await?;
         reply.verdict = verdict;
-        reply.approved = self.asked.then_some(true);
+        reply.approved = self.asked.then_some(!self.unsent);
         Ok(reply)
     }
 
@@ -193,7 +196,7 @@ impl Call<'_> {
                 reload_resubmits: info.reload_resubmits,
             },
         };
-        Known { tab, urls: urls(action) }
+        Known { tab, urls: urls(action), holding: self.holding(action).await }
     }
 
     fn document_origin(&self, action: &Action, url: &str) -> DocumentOrigin {
@@ -201,7 +204,7 @@ impl Call<'_> {
     }
 
     /// Builds the facts and decides, without awaiting in between.
-    fn with_facts<T>(
+    pub(crate) fn with_facts<T>(
         &self,
         known: &Known,
         decide: impl FnOnce(&Facts<'_>) -> T,
@@ -235,6 +238,7 @@ impl Call<'_> {
                 Some(_) => CriticState::Available,
                 None => CriticState::Missing,
             },
+            holding: known.holding.clone(),
             moment: Moment { turn: turn.id, step: self.step, stops: state.stops },
         }))
     }
@@ -294,10 +298,12 @@ impl Call<'_> {
 }
 
 /// What was read for one decision.
-struct Known {
-    tab: TabFacts,
+pub(crate) struct Known {
+    pub(crate) tab: TabFacts,
     /// The addresses that the act could lead to.
-    urls: Vec<String>,
+    pub(crate) urls: Vec<String>,
+    /// Whether what the act starts can be held.
+    pub(crate) holding: Holding,
 }
 
 /// The addresses that an act names or that its target leads to.

@@ -105,6 +105,10 @@ number_id!(
     CardId, u64, "c"
 );
 number_id!(
+    /// One request of a page that waits for the person. Never used again, in no tab.
+    HeldId, u64, "h"
+);
+number_id!(
     /// The durable record of an act that was about to be sent.
     ReceiptId, i64, "r"
 );

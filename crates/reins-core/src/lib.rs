@@ -7,6 +7,7 @@
 mod action;
 mod credential;
 mod event;
+mod held;
 mod ids;
 mod key;
 pub mod limits;
@@ -20,8 +21,9 @@ mod secret;
 pub use action::{Action, Gesture, HistoryStep, Modifiers, MouseButton, ScrollBy, TypeMode};
 pub use credential::{SecretKind, SecretKindError, SecretName, SecretNameError};
 pub use event::{RunState, StepFinish, TurnEvent, TurnSummary};
+pub use held::{HeldKind, HeldRequest};
 pub use ids::{
-    BrowserId, CardId, DocumentId, FrameId, NodeKey, NodeNumber, OwnerId, ReceiptId, Ref,
+    BrowserId, CardId, DocumentId, FrameId, HeldId, NodeKey, NodeNumber, OwnerId, ReceiptId, Ref,
     SessionId, StepId, TabId, TurnId,
 };
 pub use key::{Key, KeyChord, KeyError};

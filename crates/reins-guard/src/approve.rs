@@ -65,6 +65,8 @@ pub enum Basis {
     KnownAddress,
     /// It is a low-risk step on sites that are named.
     NamedSite,
+    /// Nothing tells what it does, but what it sends waits for the person.
+    Held,
     /// The session is pinned to its app.
     PinnedApp,
     /// The person allowed it on a card.
@@ -80,6 +82,7 @@ impl Basis {
             Basis::Harmless => "allowed: changes nothing",
             Basis::KnownAddress => "allowed: known address",
             Basis::NamedSite => "allowed: site you named",
+            Basis::Held => "allowed: what it sends is asked",
             Basis::PinnedApp => "allowed: inside the app",
             Basis::Person => "allowed: you agreed",
             Basis::Critic => "allowed: safety check",

@@ -147,18 +147,20 @@ impl PendingCard {
                 None => return Err(not_allowed()),
             },
             Answer::Refuse => return Err(not_allowed()),
-            Answer::Stop => {
-                return Err(RefusalCode::Stopped.refusal(
-                    "the person stopped the turn",
-                    "Do nothing more until the person asks for something.",
-                ));
-            }
+            Answer::Stop => return Err(stopped()),
         }
         Ok(Consent { approved: self.prepared.approve(Basis::Person), grants })
     }
 }
 
-fn not_allowed() -> Refusal {
+pub(crate) fn stopped() -> Refusal {
+    RefusalCode::Stopped.refusal(
+        "the person stopped the turn",
+        "Do nothing more until the person asks for something.",
+    )
+}
+
+pub(crate) fn not_allowed() -> Refusal {
     RefusalCode::NotAllowed.refusal(
         "the person did not allow this step",
         "Carry on without it. Don't try the same thing another way; say what could not be done.",

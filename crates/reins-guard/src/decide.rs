@@ -5,13 +5,13 @@ use crate::assess::{Assessment, Effect, RiskKind, Way, assess};
 use crate::block::block;
 use crate::card::{CardKind, Grants, PendingCard};
 use crate::critic::{CriticQuestion, PendingCheck};
-use crate::facts::{CriticState, Facts, Moment, Policy};
+use crate::facts::{CriticState, Facts, Holding, Moment, Policy};
 use crate::host::{names, same_door, same_site};
 use crate::level::Level;
-use crate::obligations::{Obligations, obligations};
+use crate::obligations::{Obligations, Sending, obligations};
 use crate::reason::{Question, Wording};
 use crate::rules::SiteRules;
-use reins_core::{Action, DocumentOrigin, Origin, Refusal, Rule};
+use reins_core::{Action, DocumentOrigin, Gesture, Key, Origin, Refusal, Rule};
 
 /// Why every step asks at level careful without a provider.
 const NO_CRITIC: &str =
@@ -43,7 +43,15 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn approve(self, basis: Basis) -> ApprovedAction {
-        ApprovedAction::new(self.action, basis, self.obligations, self.moment)
+        let sending = match basis {
+            Basis::Held => Sending::Held,
+            Basis::Person | Basis::PinnedApp => Sending::Agreed,
+            Basis::Harmless | Basis::KnownAddress | Basis::NamedSite | Basis::Critic => {
+                Sending::AsBefore
+            }
+        };
+        let obligations = Obligations { sending, ..self.obligations };
+        ApprovedAction::new(self.action, basis, obligations, self.moment)
     }
 
     pub(crate) fn ask(self, wording: &Wording, question: Question) -> PendingCard {
@@ -60,7 +68,7 @@ pub fn evaluate(action: Action, facts: &Facts<'_>) -> Decision {
     }
     let obligations = obligations(&action, &step, facts);
     let prepared = |action| Prepared { action, obligations, moment: facts.moment };
-    match verdict(&step, facts) {
+    match verdict(&action, &step, facts) {
         Verdict::Allow(basis) => Decision::Allow(prepared(action).approve(basis)),
         Verdict::Check => {
             let wording = Wording::new(&action, &step, facts);
@@ -110,7 +118,7 @@ struct Unnamed {
 }
 
 /// The table: what level and facts make of a step that no block stops.
-fn verdict(step: &Assessment<'_>, facts: &Facts<'_>) -> Verdict {
+fn verdict(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Verdict {
     if matches!(facts.policy, Policy::Pinned(_)) {
         return Verdict::Allow(Basis::PinnedApp);
     }
@@ -121,6 +129,9 @@ fn verdict(step: &Assessment<'_>, facts: &Facts<'_>) -> Verdict {
     match facts.level {
         Level::Ask => Verdict::Ask(Ask::Step(risk.unwrap_or(RiskKind::Change))),
         Level::Auto => match (risk, unnamed(step, facts)) {
+            (Some(RiskKind::Unclassified), None) if can_be_held(action, step, facts) => {
+                Verdict::Allow(Basis::Held)
+            }
             (Some(risk), _) => Verdict::Ask(Ask::Step(risk)),
             (None, Some(unnamed)) => Verdict::Ask(Ask::Site(unnamed)),
             (None, None) if step.effect == Effect::Open => Verdict::Allow(Basis::KnownAddress),
@@ -138,6 +149,28 @@ fn verdict(step: &Assessment<'_>, facts: &Facts<'_>) -> Verdict {
             (None, None) => Verdict::Check,
         },
     }
+}
+
+/// Whether a step may run because what it sends is held: nothing but the lack of any sign of what it
+/// does speaks against it, and every document of the tab belongs to a site that is named.
+fn can_be_held(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> bool {
+    let Holding::Over(documents) = &facts.holding else { return false };
+    let presses = match action {
+        Action::Pointer { gesture: Gesture::Click { .. }, .. }
+        | Action::Check { .. }
+        | Action::Drag { .. } => true,
+        // A chord can be a command of the browser, and Alt reaches any control of the page.
+        Action::Press { chord, .. } => {
+            let held = chord.modifiers;
+            matches!(chord.key, Key::Character(_)) && !held.control && !held.alt && !held.meta
+        }
+        _ => false,
+    };
+    let mut shown = documents.iter().chain(step.documents.iter().copied());
+    presses
+        && step.risks.iter().all(|risk| *risk == RiskKind::Unclassified)
+        && is_named(&facts.tab.origin, facts)
+        && shown.all(|document| is_named(document, facts))
 }
 
 /// The card's question.
@@ -236,6 +269,6 @@ fn always_offer(action: &Action, step: &Assessment<'_>, facts: &Facts<'_>) -> Op
     }?;
     let mut rules: SiteRules = facts.rules.clone();
     rules.set(site.clone(), Rule::Always);
-    let settled = verdict(step, &Facts { rules: &rules, ..facts.clone() });
+    let settled = verdict(action, step, &Facts { rules: &rules, ..facts.clone() });
     matches!(settled, Verdict::Allow(_) | Verdict::Check).then_some(site)
 }

@@ -39,6 +39,8 @@ pub struct Facts<'a> {
     pub user_message_visible: bool,
     /// Whether a critic can be asked.
     pub critic: CriticState,
+    /// Whether the requests that a click starts can be held.
+    pub holding: Holding,
     /// Which moment this is. Approvals of another moment are void.
     pub moment: Moment,
 }
@@ -184,6 +186,16 @@ pub enum CriticState {
     Available,
     /// There is none, so at level careful every step is a card that says so.
     Missing,
+}
+
+/// Whether the requests that a step starts can wait until the person has seen them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Holding {
+    /// They can't, or the person wants to be asked before the step (`--strict-clicks`).
+    #[default]
+    Never,
+    /// They can. These are the documents that the tab shows, those in frames included.
+    Over(Vec<DocumentOrigin>),
 }
 
 /// One moment of one turn. A decision or approval holds for the moment it was made in: the next

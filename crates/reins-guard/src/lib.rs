@@ -15,6 +15,7 @@ mod card;
 mod critic;
 mod decide;
 mod facts;
+mod held;
 mod host;
 mod keys;
 mod level;
@@ -34,13 +35,14 @@ pub use critic::{
 };
 pub use decide::{Decision, evaluate};
 pub use facts::{
-    CriticState, DialogFacts, DialogKind, Downloads, Facts, Moment, Policy, Published, TabFacts,
-    TurnFacts,
+    CriticState, DialogFacts, DialogKind, Downloads, Facts, Holding, Moment, Policy, Published,
+    TabFacts, TurnFacts,
 };
+pub use held::{AgreedSending, PendingSending};
 pub use host::{HostNote, KnownHosts, same_site};
 pub use level::{Level, LevelError};
 pub use obligations::{
-    ExpectedRequest, FrameTarget, Navigation, Obligations, Popups, RequestVerdict,
+    ExpectedRequest, FrameTarget, Navigation, Obligations, Popups, RequestVerdict, Sending,
 };
 pub use plain::{clip_middle, plain_text};
 pub use refuse::{RefusalCode, unknown_tool};

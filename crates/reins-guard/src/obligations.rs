@@ -24,6 +24,19 @@ pub struct Obligations {
     pub downloads: Downloads,
     /// Whether the page may be given files. Pickers themselves are always refused.
     pub files: bool,
+    /// What becomes of requests that can change something.
+    pub sending: Sending,
+}
+
+/// What becomes of requests that can change something, and that a step starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// The person agreed to the step, and they are part of it.
+    Agreed,
+    /// Nothing new: what an earlier step's page is held to stays.
+    AsBefore,
+    /// Each waits until the person agrees to it.
+    Held,
 }
 
 /// Which document requests an approved action may start.
@@ -157,6 +170,7 @@ pub(crate) fn obligations(
         popups: if opens { Popups::One } else { Popups::Refused },
         downloads: facts.downloads,
         files: matches!(action, Action::Upload { .. }),
+        sending: Sending::AsBefore,
     }
 }
 

@@ -176,7 +176,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// The hosts that the person has to do with.
-fn known(facts: &Facts<'_>) -> KnownHosts {
+pub(crate) fn known(facts: &Facts<'_>) -> KnownHosts {
     let turn = facts.turn;
     let ruled = facts.rules.iter().map(|(origin, _)| origin);
     let named = turn.named.iter().chain(&turn.planned).chain(&turn.asked);
@@ -247,7 +247,7 @@ fn pressed_by_enter(step: &Assessment<'_>, form: &Submission) -> String {
 }
 
 /// An address without the part before an `@`, which only serves to look like a host.
-fn shown_address(url: &str) -> String {
+pub(crate) fn shown_address(url: &str) -> String {
     let plain = match Url::parse(url) {
         Ok(mut parsed) => {
             // These fail for addresses that have no host, and those have no such part.

@@ -55,6 +55,19 @@ impl ReceiptDraft {
         let tab = action.tab().cloned();
         Self { session, turn, step, tool: action.verb(), tab, element, origin, at }
     }
+
+    /// Records that a request which a page had made by itself is about to go on, and to which site.
+    pub fn sending(
+        session: SessionId,
+        turn: TurnId,
+        step: StepId,
+        tab: &TabId,
+        url: &str,
+        at: SystemTime,
+    ) -> Self {
+        let (tab, origin) = (Some(tab.clone()), Origin::parse(url).ok());
+        Self { session, turn, step, tool: "send", tab, element: None, origin, at }
+    }
 }
 
 fn clipped(text: &str) -> &str {

@@ -97,6 +97,7 @@ impl BrowserFlags {
             downloads: self.downloads.as_deref().map(absolute).transpose()?,
             upload_roots: roots,
             data_dir,
+            strict_clicks: false,
             critic: None,
         })
     }

@@ -50,6 +50,9 @@ pub(crate) enum Command {
 pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) browser: BrowserFlags,
+    /// Ask before a click that nothing can be told about, instead of about what it sends
+    #[arg(long)]
+    pub(crate) strict_clicks: bool,
     /// Which tools to list: `core` (default), `all`, or names joined by commas
     #[arg(long, value_name = "LIST", default_value = "core")]
     pub(crate) tools: String,
@@ -64,6 +67,9 @@ pub(crate) struct RunArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) browser: BrowserFlags,
+    /// Ask before a click that nothing can be told about, instead of about what it sends
+    #[arg(long)]
+    pub(crate) strict_clicks: bool,
     /// The model, as `provider/model` or just a model name
     #[arg(long, env = "REINS_MODEL")]
     pub(crate) model: Option<String>,

@@ -25,6 +25,7 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
     let chosen = model::choose(args.model.as_deref(), args.base_url.as_deref()).await?;
     let options = ControlOptions {
         critic: Some(Arc::new(ModelCritic(Arc::clone(&chosen.client)))),
+        strict_clicks: args.strict_clicks,
         ..args.browser.options()?
     };
     let control = Control::open(options).await?;

@@ -114,6 +114,15 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
             if !navigating(&step.tab.state(), since) && !quiet(step, what.frame()).await {
                 return;
             }
+        } else if !waited && step.tab.state().brought > since {
+            // The data was there before anyone looked; what the page makes of it is still to come.
+            waited = true;
+            let frame = match what {
+                After::Gesture(frame) | After::Quiet(frame) => frame,
+            };
+            if !quiet(step, frame).await {
+                return;
+            }
         } else {
             break;
         }
@@ -134,6 +143,22 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
     downloads(step).await;
 }
 
+/// Waits until the tab has settled after requests that had waited went on or failed. They may lead the
+/// tab elsewhere.
+pub(crate) async fn continued(step: &mut Step<'_>) {
+    let cap = (Instant::now() + SETTLE_CAP).min(step.deadline);
+    let (main, leads_on) = {
+        let state = step.tab.state();
+        (state.main.clone(), main_navigates(&state, step.since))
+    };
+    if leads_on {
+        loaded_within(step, &Loading::Any, cap).await;
+        downloads(step).await;
+    } else {
+        after(step, After::Quiet(&main)).await;
+    }
+}
+
 /// Waits for what the page itself says is unfinished: parts marked busy, lists being filled.
 async fn rest(step: &mut Step<'_>, what: After<'_>, cap: Instant) {
     let token = match what {
@@ -150,7 +175,7 @@ async fn rest(step: &mut Step<'_>, what: After<'_>, cap: Instant) {
         () = step.cancel.cancelled() => return,
         // The page will not answer any more, or need not.
         _ = step.tab.until(cap + BUSY, |s| {
-            (s.dialog.is_some() || s.closed || s.crashed || s.replaced > since).then_some(())
+            (stuck(s) || s.replaced > since).then_some(())
         }) => return,
     };
     match answer {
@@ -199,7 +224,10 @@ const ROUNDS: usize = 8;
 async fn gesture(step: &mut Step<'_>, frame: &FrameId, cap: Instant) -> bool {
     let since = step.since;
     let said = |state: &mut TabState| {
-        state.report.quiet.is_some() || state.replaced > since || leaving(state, since)
+        state.report.quiet.is_some()
+            || state.replaced > since
+            || leaving(state, since)
+            || stuck(state)
     };
     let first = cap.min(Instant::now() + NO_WORD);
     if !wait(step, first, said).await {
@@ -233,7 +261,10 @@ async fn gesture(step: &mut Step<'_>, frame: &FrameId, cap: Instant) -> bool {
 /// Whether a frame of the tab is on its way to another document because of the act.
 fn navigating(state: &TabState, since: u64) -> bool {
     leaving(state, since)
-        || state.frames.values().any(|f| f.loading.is_some_and(|at| at > since))
+        || state
+            .frames
+            .values()
+            .any(|f| f.loading.is_some_and(|at| at > since) && !state.held.leads(&f.id))
         || (state.replaced > since && !state.loaded)
 }
 
@@ -262,7 +293,7 @@ async fn quiet(step: &mut Step<'_>, frame: &FrameId) -> bool {
         () = step.cancel.cancelled() => return false,
         // The page will not answer any more, or need not.
         _ = step.tab.until(step.deadline, |s| {
-            (s.dialog.is_some() || s.closed || s.crashed || s.replaced > since).then_some(())
+            (stuck(s) || s.replaced > since).then_some(())
         }) => return !over(step),
     };
     match answer {
@@ -289,7 +320,13 @@ fn busy(step: &mut Step<'_>) {
 /// Whether nothing of the page can be waited for any more.
 fn over(step: &Step<'_>) -> bool {
     let state = step.tab.state();
-    state.dialog.is_some() || state.closed || state.crashed || step.cancel.is_cancelled()
+    stuck(&state) || step.cancel.is_cancelled()
+}
+
+/// Nor while the page's next document waits for the person: meanwhile Chromium holds back all commands for
+/// the page.
+fn stuck(state: &TabState) -> bool {
+    state.dialog.is_some() || state.closed || state.crashed || state.held.leads(&state.main)
 }
 
 /// Waits until `is` holds, or the tab can't be waited for, or the turn is stopped. Whether it held.
@@ -298,7 +335,7 @@ async fn wait(step: &Step<'_>, until: Instant, mut is: impl FnMut(&mut TabState)
         if is(state) {
             return Some(true);
         }
-        (state.dialog.is_some() || state.closed || state.crashed).then_some(false)
+        stuck(state).then_some(false)
     });
     tokio::select! {
         held = waited => held.unwrap_or(false),
@@ -388,7 +425,7 @@ async fn calm(step: &mut Step<'_>, cap: Instant) {
         answer = asked => answer,
         () = step.cancel.cancelled() => return,
         _ = step.tab.until(cap, |s| {
-            (s.dialog.is_some() || s.closed || s.crashed).then_some(())
+            stuck(s).then_some(())
         }) => {
             if !over(step) {
                 busy(step);

@@ -141,6 +141,7 @@ impl<'a> Step<'a> {
                     .filter(|(at, _)| *at > untold)
                     .map(|(_, what)| what.clone())
                     .collect(),
+                held: state.held.list(),
                 ..Effects::default()
             };
             (navigation, effects)

@@ -7,10 +7,12 @@ use super::{Live, ended, refusals};
 use crate::browser::Browser;
 use crate::effects::{Acted, Effects};
 use crate::fence::Hold;
+use crate::held;
 use crate::protocol::target::CloseTarget;
+use futures_util::future::join_all;
 use reins_core::{Outcome, UnknownCause};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// A tab that closes runs its page's last handlers; Chromium gives them about a second.
@@ -48,6 +50,9 @@ pub(crate) async fn open(
 
 /// Closes the tab.
 pub(crate) async fn close(step: &mut Step<'_>) -> Outcome {
+    // Chromium lets go of requests that wait when their page closes.
+    let failed = held::fail_all(&step.tab, "the tab was closed");
+    drop(timeout(CLOSING, join_all(failed)).await);
     let close = CloseTarget { target_id: step.tab.id.as_str() };
     if let Err(error) = step.browser.inner.root.run(close, CLOSING).await {
         return lost(&error);

@@ -86,6 +86,10 @@ reins_cdp::protocol! {
         id: i64, unique_id: String, name: String, #[serde(default)] aux_data: AuxData
     };
     type "Network.Request" Request { url: String, method: String };
+    type "Network.Request" PausedRequest {
+        url: String, method: String, #[serde(default)] headers: serde_json::Map<String, serde_json::Value>,
+        post_data: Option<String>
+    };
 
     event "Page.frameAttached" FrameAttached { frame_id: String, parent_frame_id: String };
     event "Page.frameDetached" FrameDetached { frame_id: String, reason: Option<String> };
@@ -118,10 +122,11 @@ reins_cdp::protocol! {
     event "Network.loadingFinished" LoadingFinished { request_id: String };
     event "Network.loadingFailed" LoadingFailed { request_id: String };
     event "Fetch.requestPaused" RequestPaused {
-        request_id: String, frame_id: String, request: Request, network_id: Option<String>,
+        request_id: String, frame_id: String, request: PausedRequest, network_id: Option<String>,
         redirected_request_id: Option<String>, resource_type: String
     };
     event "Network.webSocketCreated" SocketCreated { url: String };
+    event "Network.webTransportCreated" TransportCreated { url: String };
     event "Inspector.targetCrashed" TargetCrashed {};
 }
 

@@ -4,8 +4,8 @@ use crate::support::{LONG, Page, World, click, done};
 use reins_browser::{Acted, Navigation};
 use reins_core::{Action, HistoryStep, Outcome, StepId, TurnId};
 use reins_guard::{
-    Answer, ApprovedAction, CriticState, Decision, Downloads, Facts, Level, Moment, Policy,
-    Published, SiteRules, TabFacts, TurnFacts, evaluate,
+    Answer, ApprovedAction, CriticState, Decision, Downloads, Facts, Holding, Level, Moment,
+    Policy, Published, SiteRules, TabFacts, TurnFacts, evaluate,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -42,6 +42,7 @@ pub(crate) fn approve(world: &World, action: Action) -> ApprovedAction {
         downloads: Downloads::Refused,
         user_message_visible: true,
         critic: CriticState::Missing,
+        holding: Holding::Never,
         moment: Moment { turn: TurnId(1), step: StepId(1), stops: 0 },
     };
     match evaluate(action, &facts) {

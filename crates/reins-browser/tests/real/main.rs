@@ -10,6 +10,7 @@ mod crash;
 mod dialogs;
 mod files;
 mod frames;
+mod hold;
 mod keyboard;
 mod listeners;
 mod loading;

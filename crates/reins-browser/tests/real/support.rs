@@ -11,8 +11,8 @@ use reins_core::{
     TabId, TargetRecord, TurnId, TypeMode,
 };
 use reins_guard::{
-    CriticState, Decision, Downloads, Facts, Level, Moment, Policy, SiteRules, TabFacts, TurnFacts,
-    evaluate,
+    CriticState, Decision, Downloads, Facts, Holding, Level, Moment, Policy, SiteRules, TabFacts,
+    TurnFacts, evaluate,
 };
 use reins_page::{PublishOptions, RefRegistry, assemble};
 pub(crate) use reins_testing::{Page, Site};
@@ -82,6 +82,7 @@ impl World {
             downloads: Downloads::Allowed,
             user_message_visible: false,
             critic: CriticState::Missing,
+            holding: Holding::Never,
             moment: Moment { turn: TurnId(1), step: StepId(1), stops: 0 },
         };
         match evaluate(action, &facts) {

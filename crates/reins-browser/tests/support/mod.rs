@@ -3,8 +3,8 @@
 use reins_browser::{Acted, Browser, TabInfo};
 use reins_core::{Action, StepId, TurnId};
 use reins_guard::{
-    CriticState, Decision, Downloads, Facts, Level, Moment, Policy, SiteRules, TabFacts, TurnFacts,
-    evaluate,
+    CriticState, Decision, Downloads, Facts, Holding, Level, Moment, Policy, SiteRules, TabFacts,
+    TurnFacts, evaluate,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,7 @@ pub(crate) async fn open(browser: &Browser, tab: &TabInfo, url: &str) -> Acted {
         downloads: Downloads::Allowed,
         user_message_visible: false,
         critic: CriticState::Missing,
+        holding: Holding::Never,
         moment: Moment { turn: TurnId(1), step: StepId(1), stops: 0 },
     };
     let action = Action::Navigate { tab: tab.id.clone(), url: url.to_owned() };

@@ -223,6 +223,7 @@ pub(crate) fn options(dir: &Path, source: BrowserSource) -> ControlOptions {
         upload_roots: Vec::new(),
         data_dir: dir.to_owned(),
         critic: None,
+        strict_clicks: false,
     }
 }
 

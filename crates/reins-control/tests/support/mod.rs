@@ -82,6 +82,7 @@ impl Desk {
             downloads: None,
             upload_roots: Vec::new(),
             data_dir: data.path().to_owned(),
+            strict_clicks: false,
             critic: None,
         };
         change(&mut options);

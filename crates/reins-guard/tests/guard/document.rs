@@ -2,7 +2,7 @@
 //! evaluator itself; with `REINS_BLESS=1` they are written into the page.
 
 use crate::steps::{Group, HERE, Step, THERE, World, catalogue};
-use reins_guard::{Decision, Level, RefusalCode, evaluate};
+use reins_guard::{Basis, Decision, Level, RefusalCode, evaluate};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ fn page() -> PathBuf {
 
 fn word(world: &World, step: &Step) -> String {
     match evaluate(step.action.clone(), &world.facts(step)) {
+        Decision::Allow(approved) if approved.basis() == Basis::Held => "holds".to_owned(),
         Decision::Allow(_) => "runs".to_owned(),
         Decision::Check(_) => "check".to_owned(),
         Decision::Plan(_) => "plan".to_owned(),
@@ -46,7 +47,7 @@ fn steps_table() -> String {
             "### {title}\n\n| step | `auto` (named / not) | `careful` (named / not) | `ask` | pinned |\n|---|---|---|---|---|"
         );
         for step in catalogue().iter().filter(|step| step.group == group) {
-            let at = |level| World::guarded(level).planned();
+            let at = |level| World::guarded(level).planned().holding(&[HERE]);
             let cell = |level| both(word(&named(at(level)), step), word(&at(level), step));
             let _ = writeln!(
                 table,

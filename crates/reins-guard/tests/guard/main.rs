@@ -5,6 +5,7 @@ mod blocks;
 mod cards;
 mod critic;
 mod document;
+mod holding;
 mod levels;
 mod properties;
 mod steps;

@@ -10,14 +10,17 @@ use reins_core::{
     TargetRecord,
 };
 use reins_guard::{
-    Card, CriticState, CriticVerdict, Decision, Downloads, Level, Moment, Navigation, PendingCard,
-    Policy, RiskKind, Rule, TabFacts, clip_middle, evaluate, plain_text, still_allowed,
+    Basis, Card, CriticState, CriticVerdict, Decision, Downloads, Holding, Level, Moment,
+    Navigation, PendingCard, Policy, RiskKind, Rule, Sending, TabFacts, clip_middle, evaluate,
+    plain_text, still_allowed,
 };
 
 /// How much a decision asks: nothing, the critic, the person, or it is no question at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Strictness {
     Allow,
+    /// It runs, and what it sends asks.
+    Hold,
     Check,
     Ask,
     Block,
@@ -25,6 +28,7 @@ enum Strictness {
 
 fn strictness(decision: &Decision) -> Strictness {
     match decision {
+        Decision::Allow(approved) if approved.basis() == Basis::Held => Strictness::Hold,
         Decision::Allow(_) => Strictness::Allow,
         Decision::Check(_) => Strictness::Check,
         Decision::Plan(_) | Decision::Confirm(_) => Strictness::Ask,
@@ -77,11 +81,15 @@ fn bases() -> Vec<World> {
         careful.clone().planned(),
         World { critic: CriticState::Missing, ..careful },
         World::guarded(Level::Ask),
+        World::guarded(Level::Auto).holding(&[HERE]),
+        World::guarded(Level::Auto).holding(&[HERE, THERE]),
+        World::guarded(Level::Ask).holding(&[HERE]),
     ];
     levels.into_iter().flat_map(|world| [world.clone(), world.behind_mcp()]).collect()
 }
 
-/// …R-153: no level, rule or flag lets a step of the risky list run unasked.
+/// …R-153: no level, rule or flag lets a step of the risky list run unasked, except
+/// that what one sends, of which nothing tells what it does, is asked instead of the step itself.
 #[test]
 fn r008_nothing_skips_the_risky_list() {
     let steps: Vec<Step> = catalogue().into_iter().filter(|step| step.risky).collect();
@@ -89,12 +97,63 @@ fn r008_nothing_skips_the_risky_list() {
     for world in worlds() {
         for step in &steps {
             let decision = decide(&world, step);
+            if strictness(&decision) == Strictness::Hold {
+                check_held(&world, step, &decision);
+                continue;
+            }
             assert!(
                 strictness(&decision) >= Strictness::Ask,
                 "{} in {world:?}: {decision:?}",
                 step.name
             );
         }
+    }
+}
+
+/// only where nothing else speaks against it, at level auto, on sites that are all named.
+fn check_held(world: &World, step: &Step, decision: &Decision) {
+    let Decision::Allow(approved) = decision else { panic!("{}: {decision:?}", step.name) };
+    assert_eq!(approved.obligations().sending, Sending::Held, "{}", step.name);
+    assert!(approved.needs_receipt(), "{}", step.name);
+    assert_eq!(world.level, Level::Auto);
+    let Holding::Over(shown) = &world.holding else { panic!("{} in {world:?}", step.name) };
+    let named =
+        |site: &str| world.turn.named.contains(&origin(site)) || world.rules.always(&origin(site));
+    assert!(named(HERE) && (!shown.contains(&web(THERE)) || named(THERE)), "{world:?}");
+    let strict = World { holding: Holding::Never, ..world.clone() };
+    match decide(&strict, step) {
+        Decision::Confirm(card) => assert_eq!(card.card().risk, RiskKind::Unclassified),
+        other => panic!("{}: {other:?}", step.name),
+    }
+}
+
+/// `--strict-clicks` never asks less, and makes a difference only where what a step sends is held. What
+/// is not held was agreed to, or is as it was before.
+#[test]
+fn strict_clicks_never_ask_less() {
+    let mut held = std::collections::BTreeSet::new();
+    for world in worlds() {
+        let strict = World { holding: Holding::Never, ..world.clone() };
+        for step in &catalogue() {
+            let (now, then) = (decide(&world, step), decide(&strict, step));
+            if strictness(&now) == Strictness::Hold {
+                held.insert(step.name);
+                assert!(strictness(&then) > Strictness::Hold, "{}", step.name);
+            } else {
+                assert_eq!(strictness(&now), strictness(&then), "{} in {world:?}", step.name);
+            }
+            for decision in [now, then] {
+                let Decision::Allow(approved) = decision else { continue };
+                let held = approved.basis() == Basis::Held;
+                assert_eq!(approved.obligations().sending == Sending::Held, held, "{}", step.name);
+            }
+        }
+    }
+    for name in ["a button that submits nothing", "drag one element onto another"] {
+        assert!(held.contains(name), "{name}: {held:?}");
+    }
+    for name in ["a submit control, whatever it says", "Enter on a link", "go back or forward"] {
+        assert!(!held.contains(name), "{name}");
     }
 }
 

@@ -6,8 +6,8 @@ use reins_core::{
     Submission, TabId, TargetRecord, TurnId, TypeMode,
 };
 use reins_guard::{
-    CriticState, DialogFacts, DialogKind, Downloads, Facts, Level, Moment, Policy, Published, Rule,
-    SiteRules, TabFacts, TurnFacts,
+    CriticState, DialogFacts, DialogKind, Downloads, Facts, Holding, Level, Moment, Policy,
+    Published, Rule, SiteRules, TabFacts, TurnFacts,
 };
 
 /// The site that steps happen at.
@@ -508,6 +508,7 @@ pub(crate) struct World {
     pub(crate) downloads: Downloads,
     pub(crate) user_message_visible: bool,
     pub(crate) critic: CriticState,
+    pub(crate) holding: Holding,
     pub(crate) moment: Moment,
 }
 
@@ -527,6 +528,7 @@ impl World {
             downloads: Downloads::Refused,
             user_message_visible: true,
             critic: CriticState::Available,
+            holding: Holding::Never,
             moment: Moment { turn: TurnId(1), step: StepId(1), stops: 0 },
         }
     }
@@ -555,6 +557,11 @@ impl World {
     /// The MCP door, which sees no message of the person.
     pub(crate) fn behind_mcp(self) -> Self {
         Self { user_message_visible: false, ..self }
+    }
+
+    /// What clicks send can be held, and the tab shows these sites.
+    pub(crate) fn holding(self, sites: &[&str]) -> Self {
+        Self { holding: Holding::Over(sites.iter().map(|site| web(site)).collect()), ..self }
     }
 
     pub(crate) fn facts<'a>(&'a self, step: &'a Step) -> Facts<'a> {
@@ -587,6 +594,7 @@ impl World {
             downloads: self.downloads,
             user_message_visible: self.user_message_visible,
             critic: self.critic,
+            holding: self.holding.clone(),
             moment: self.moment,
         }
     }
