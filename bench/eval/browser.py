@@ -23,7 +23,7 @@ class Element:
 
     @property
     def options(self):
-        found = re.search(r"\[options: (.*?)\]", self.marks)
+        found = re.search(r"\[choices: (.*?)\]", self.marks)
         return [option.strip() for option in found[1].split(" | ")] if found else []
 
 

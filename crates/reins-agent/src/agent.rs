@@ -9,12 +9,15 @@ use crate::toolbox::{AgentTool, Opening, Toolbox};
 use futures_util::StreamExt;
 use reins_core::{RunState, TurnEvent, TurnId, TurnSummary};
 use reins_models::{
-    Caching, ChatRequest, Cost, Model, ModelError, ModelEvent, Notice, Reply, ReplyBuilder,
-    StopReason, ToolCall, ToolSpec, Usage,
+    Caching, ChatRequest, Cost, Message, Model, ModelError, ModelEvent, Notice, Part, Reply,
+    ReplyBuilder, StopReason, ToolCall, ToolSpec, Usage,
 };
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+/// Randomness that makes a small model try something else.
+const STRAYING: f32 = 0.8;
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]
@@ -30,6 +33,10 @@ pub struct AgentOptions {
     pub max_tokens: Option<u32>,
     /// Further instructions of the person, after our own.
     pub instructions: Option<String>,
+    /// Whether the model lists the steps before it begins, and is then told them one at a time
+    /// (the compact form of W-230). `None` asks models on this machine only: large ones need no such
+    /// help, and it costs a request.
+    pub steps_first: Option<bool>,
 }
 
 impl Default for AgentOptions {
@@ -40,6 +47,7 @@ impl Default for AgentOptions {
             temperature: None,
             max_tokens: None,
             instructions: None,
+            steps_first: None,
         }
     }
 }
@@ -91,6 +99,8 @@ pub struct Agent<T> {
     options: AgentOptions,
     conversation: Conversation,
     requests: u32,
+    /// Whether the model goes in a circle.
+    repeats: bool,
 }
 
 /// Sends events; nobody listening is no error.
@@ -110,11 +120,30 @@ enum NoReply {
     Failed(ModelError),
 }
 
+impl From<NoReply> for RunEnd {
+    fn from(no_reply: NoReply) -> Self {
+        match no_reply {
+            NoReply::Stopped => Self::Stopped,
+            NoReply::Failed(error) => {
+                Self::Failed { code: error.code(), message: error.to_string(), answer: None }
+            }
+        }
+    }
+}
+
 impl<T: Toolbox> Agent<T> {
     /// An agent with an empty conversation.
     pub fn new(model: Arc<dyn Model>, toolbox: T, options: AgentOptions) -> Self {
         let tools = toolbox.tools();
-        Self { model, toolbox, tools, options, conversation: Conversation::default(), requests: 0 }
+        Self {
+            model,
+            toolbox,
+            tools,
+            options,
+            conversation: Conversation::default(),
+            requests: 0,
+            repeats: false,
+        }
     }
 
     /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
@@ -152,6 +181,18 @@ impl<T: Toolbox> Agent<T> {
         watcher: Watcher<'_>,
         cancel: &CancellationToken,
     ) -> RunEnd {
+        let mut next = None;
+        if self.lists_steps() {
+            match self.ask_for_steps(task, bill, watcher, cancel).await {
+                Ok(list) => {
+                    next = steps.plan(&list);
+                    if let Some(told) = steps.planned() {
+                        watcher.tell(AgentEvent::Notice(told)).await;
+                    }
+                }
+                Err(no_reply) => return no_reply.into(),
+            }
+        }
         let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
         let opened = steps.open(&batch, opening).await;
         if cancel.is_cancelled() {
@@ -162,19 +203,12 @@ impl<T: Toolbox> Agent<T> {
             first.push_str("\n\n");
             first.push_str(line);
         }
-        self.conversation.task(first, opened.page);
+        self.conversation.task(first, opened.page, next);
         let (mut empty, mut doubted) = (0, false);
         loop {
             let reply = match self.ask(bill, watcher, cancel).await {
                 Ok(reply) => reply,
-                Err(NoReply::Stopped) => return RunEnd::Stopped,
-                Err(NoReply::Failed(error)) => {
-                    return RunEnd::Failed {
-                        code: error.code(),
-                        message: error.to_string(),
-                        answer: None,
-                    };
-                }
+                Err(no_reply) => return no_reply.into(),
             };
             if reply.stop == Some(StopReason::Filtered) {
                 return failed("withheld", "the provider withheld the model's answer", None);
@@ -209,10 +243,16 @@ impl<T: Toolbox> Agent<T> {
             if let Some(end) = steps.carry_out(&batch, &calls, &mut self.conversation).await {
                 return end;
             }
+            self.repeats = steps.repeats();
             if self.model.is_local() {
                 self.conversation.forget_failures();
             }
         }
+    }
+
+    /// Whether the model is asked for its steps first (W-230).
+    fn lists_steps(&self) -> bool {
+        self.options.steps_first.unwrap_or_else(|| self.model.is_local())
     }
 
     /// One answer of the model. A conversation that is too long is shortened once.
@@ -223,7 +263,7 @@ impl<T: Toolbox> Agent<T> {
         cancel: &CancellationToken,
     ) -> Result<Reply, NoReply> {
         loop {
-            match self.ask_once(bill, watcher, cancel).await {
+            match self.ask_once(self.request(), true, bill, watcher, cancel).await {
                 Err(NoReply::Failed(error @ ModelError::ContextTooLong { .. })) => {
                     if !self.conversation.shrink() {
                         return Err(NoReply::Failed(error));
@@ -237,15 +277,48 @@ impl<T: Toolbox> Agent<T> {
         }
     }
 
+    /// The model's list of steps. It is not shown as an answer.
+    async fn ask_for_steps(
+        &mut self,
+        task: &str,
+        bill: &mut Bill,
+        watcher: Watcher<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<String, NoReply> {
+        let user = |text: &str| Message::User(vec![Part::Text(text.to_owned())]);
+        let example = |(task, steps): &(&str, &str)| {
+            let text = (*steps).to_owned();
+            [user(task), Message::Assistant { text, calls: Vec::new() }]
+        };
+        let request = ChatRequest {
+            system: prompt::LIST_STEPS.to_owned(),
+            messages: prompt::LISTED.iter().flat_map(example).chain([user(task)]).collect(),
+            tools: Vec::new(),
+            temperature: self.temperature(),
+            max_tokens: Some(limits::LIST_TOKENS),
+            caching: Caching::Conversation,
+        };
+        Ok(self.ask_once(request, false, bill, watcher, cancel).await?.text)
+    }
+
+    /// A small model is at its best without randomness, but without it never leaves a circle.
+    fn temperature(&self) -> Option<f32> {
+        let local = if self.repeats { STRAYING } else { 0.0 };
+        self.options.temperature.or(self.model.is_local().then_some(local))
+    }
+
+    /// One request. What comes is shown while it comes if it is meant for the person.
     async fn ask_once(
         &mut self,
+        request: ChatRequest,
+        shown: bool,
         bill: &mut Bill,
         watcher: Watcher<'_>,
         cancel: &CancellationToken,
     ) -> Result<Reply, NoReply> {
         self.requests += 1;
         bill.requests += 1;
-        let mut stream = self.model.stream(self.request());
+        let mut stream = self.model.stream(request);
         let mut builder = ReplyBuilder::default();
         loop {
             let item = tokio::select! {
@@ -260,10 +333,13 @@ impl<T: Toolbox> Agent<T> {
             };
             builder.push(&event);
             match event {
-                ModelEvent::Text(text) => watcher.tell(AgentEvent::Text(text)).await,
-                ModelEvent::Reasoning(text) => watcher.tell(AgentEvent::Reasoning(text)).await,
+                ModelEvent::Text(text) if shown => watcher.tell(AgentEvent::Text(text)).await,
+                ModelEvent::Reasoning(text) if shown => {
+                    watcher.tell(AgentEvent::Reasoning(text)).await;
+                }
+                ModelEvent::Text(_) | ModelEvent::Reasoning(_) => {}
                 ModelEvent::Notice(notice) => {
-                    if notice == Notice::Restarted {
+                    if shown && notice == Notice::Restarted {
                         watcher.tell(AgentEvent::TextVoid).await;
                     }
                     watcher.tell(AgentEvent::Notice(notice.sentence())).await;
@@ -301,7 +377,7 @@ impl<T: Toolbox> Agent<T> {
             system,
             messages: self.conversation.messages(),
             tools: self.tools.iter().map(tool).collect(),
-            temperature: self.options.temperature.or(self.model.is_local().then_some(0.0)),
+            temperature: self.temperature(),
             max_tokens: self.options.max_tokens,
             caching: Caching::Conversation,
         }

@@ -26,6 +26,8 @@ struct Entry {
     kind: Kind,
     text: String,
     page: Shown,
+    /// Below the page: what stands last is heeded most.
+    below: Option<String>,
     images: Vec<Image>,
 }
 
@@ -49,23 +51,25 @@ enum Shown {
 }
 
 impl Conversation {
-    /// A task of the person, maybe with the page that is open.
-    pub(crate) fn task(&mut self, text: String, page: Option<PageView>) {
+    /// A task of the person, maybe with the page that is open and what is to be done first.
+    pub(crate) fn task(&mut self, text: String, page: Option<PageView>, next: Option<String>) {
         self.supersede(page.as_ref());
         let page = page.map_or(Shown::Nothing, Shown::Page);
-        self.entries.push(Entry { kind: Kind::Task, text, page, images: Vec::new() });
+        self.entries.push(Entry { kind: Kind::Task, text, page, below: next, images: Vec::new() });
     }
 
     /// A remark of the loop.
     pub(crate) fn remark(&mut self, text: impl Into<String>) {
         let (text, page) = (text.into(), Shown::Nothing);
-        self.entries.push(Entry { kind: Kind::Remark, text, page, images: Vec::new() });
+        let kind = Kind::Remark;
+        self.entries.push(Entry { kind, text, page, below: None, images: Vec::new() });
     }
 
     /// An answer of the model.
     pub(crate) fn assistant(&mut self, text: String, calls: Vec<ToolCall>) {
         let kind = Kind::Assistant { calls };
-        self.entries.push(Entry { kind, text, page: Shown::Nothing, images: Vec::new() });
+        let page = Shown::Nothing;
+        self.entries.push(Entry { kind, text, page, below: None, images: Vec::new() });
     }
 
     /// Whether there is a call with this id.
@@ -76,8 +80,14 @@ impl Conversation {
         })
     }
 
-    /// The result of a call, with remarks of the loop.
-    pub(crate) fn result(&mut self, call: &ToolCall, reply: ToolReply, remarks: &[&str]) {
+    /// The result of a call, with remarks of the loop and what is to be done next.
+    pub(crate) fn result(
+        &mut self,
+        call: &ToolCall,
+        reply: ToolReply,
+        remarks: &[&str],
+        next: Option<String>,
+    ) {
         self.supersede(reply.page.as_ref());
         let mut text = clip(&reply.text, RESULT_CHARS);
         for remark in remarks {
@@ -94,6 +104,7 @@ impl Conversation {
             },
             text,
             page: reply.page.map_or(Shown::Nothing, Shown::Page),
+            below: next,
             images: reply.images,
         });
     }
@@ -183,6 +194,10 @@ impl Conversation {
                 }
                 text.push_str(page);
             }
+            if let Some(below) = &entry.below {
+                text.push_str("\n\n");
+                text.push_str(below);
+            }
             let mut parts = vec![Part::Text(text)];
             if at >= pictures_from {
                 parts.extend(entry.images.iter().cloned().map(Part::Image));
@@ -226,7 +241,7 @@ mod tests {
     fn result(conversation: &mut Conversation, text: &str, page: Option<PageView>) {
         let call =
             ToolCall { id: "c".to_owned(), name: "click".to_owned(), arguments: String::new() };
-        conversation.result(&call, ToolReply { page, ..ToolReply::text(text) }, &[]);
+        conversation.result(&call, ToolReply { page, ..ToolReply::text(text) }, &[], None);
     }
 
     fn texts(conversation: &Conversation) -> Vec<String> {
@@ -246,7 +261,7 @@ mod tests {
     #[test]
     fn a_newer_page_replaces_older_looks_at_the_same_tab() {
         let mut conversation = Conversation::default();
-        conversation.task("do it".to_owned(), page("a", true, "A1"));
+        conversation.task("do it".to_owned(), page("a", true, "A1"), None);
         result(&mut conversation, "clicked", page("a", false, "A1+"));
         result(&mut conversation, "opened", page("b", true, "B1"));
         assert_eq!(texts(&conversation), ["do it\nA1", "clicked\nA1+", "opened\nB1"]);
@@ -266,7 +281,7 @@ mod tests {
         for n in 0..6 {
             let image = Image { mime: "image/png".to_owned(), bytes: vec![n].into() };
             let reply = ToolReply { images: vec![image], ..ToolReply::text("seen") };
-            conversation.result(&call, reply, &[]);
+            conversation.result(&call, reply, &[], None);
         }
         let shown = texts(&conversation).iter().filter(|text| text.contains("[image]")).count();
         assert_eq!(shown, PICTURES_KEPT);
@@ -275,7 +290,7 @@ mod tests {
     #[test]
     fn shrinking_keeps_the_newest_page_and_says_when_nothing_is_left_to_drop() {
         let mut conversation = Conversation::default();
-        conversation.task("do it".to_owned(), page("a", true, "A1"));
+        conversation.task("do it".to_owned(), page("a", true, "A1"), None);
         for n in 0..10 {
             result(&mut conversation, &"x".repeat(500), page(&format!("t{n}"), true, "page"));
         }

@@ -42,6 +42,7 @@
 //!   never calls with arguments that lack what the schema requires.
 
 mod agent;
+mod ahead;
 mod arguments;
 mod conversation;
 mod error;

@@ -28,3 +28,6 @@ pub const HEALTHY: u32 = 2;
 
 /// Empty answers in a row after which the run has failed.
 pub const EMPTY_ANSWERS: u32 = 2;
+
+/// The longest list of steps, in tokens: twelve short lines.
+pub const LIST_TOKENS: u32 = 300;

@@ -1,6 +1,7 @@
 //! Carries out the model's calls, in order, and keeps the books about them.
 
 use crate::agent::{RunEnd, Watcher, failed};
+use crate::ahead::StepsAhead;
 use crate::arguments;
 use crate::conversation::Conversation;
 use crate::error::CallError;
@@ -34,6 +35,10 @@ pub(crate) struct Steps {
     unknown: Option<String>,
     /// The last step, if it did not work: what and why.
     problem: Option<(String, String)>,
+    /// Whether the last call only repeated earlier ones.
+    repeats: bool,
+    /// What the model means to do next, if it wrote that down.
+    ahead: StepsAhead,
 }
 
 /// What carries out a batch of calls.
@@ -72,7 +77,25 @@ impl Steps {
             declined: HashSet::new(),
             unknown: None,
             problem: None,
+            repeats: false,
+            ahead: StepsAhead::default(),
         }
+    }
+
+    /// The list of steps in a line, for the person.
+    pub(crate) fn planned(&self) -> Option<String> {
+        self.ahead.in_a_line()
+    }
+
+    /// Whether the model goes in a circle.
+    pub(crate) fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    /// Takes the model's list of steps. Gives what it is told then; `None` if there is no list in it.
+    pub(crate) fn plan(&mut self, text: &str) -> Option<String> {
+        self.ahead = StepsAhead::read(text)?;
+        self.ahead.begin()
     }
 
     pub(crate) fn summary(&self) -> TurnSummary {
@@ -142,22 +165,25 @@ impl Steps {
             }
             if let Some(reason) = skip {
                 let reply = ToolReply::error(format!("Not done: {reason}."));
-                conversation.result(call, reply, &[]);
+                conversation.result(call, reply, &[], None);
                 continue;
             }
             self.summary.steps += 1;
             let prepared = ready(call, batch.tools).and_then(|ready| self.permit(ready));
-            let (reply, key) = match prepared {
-                Ok(ready) => (self.carry_out_one(batch, &ready).await, ready.key),
+            let (reply, key, acts) = match prepared {
+                Ok(ready) => (self.carry_out_one(batch, &ready).await, ready.key, ready.tool.acts),
                 Err(error) => {
                     let reply = self.not_carried_out(batch, call, &error).await;
-                    (reply, format!("{} {}", call.name, call.arguments))
+                    (reply, format!("{} {}", call.name, call.arguments), false)
                 }
             };
             skip = reason_to_skip(&reply);
             let mut remarks: Vec<&str> = remarks(&reply).collect();
+            let next = if acts && reply.is_ok() { self.ahead.advance() } else { None };
             let seen = reply.page.as_ref().map_or("", |page| &page.state);
-            match self.repetition.push(&key, &format!("{}\n{seen}", reply.text)) {
+            let verdict = self.repetition.push(&key, &format!("{}\n{seen}", reply.text));
+            self.repeats = verdict != Verdict::Healthy;
+            match verdict {
                 Verdict::Healthy => {}
                 Verdict::Remind => remarks.push(prompt::REPEATED),
                 Verdict::Stop => {
@@ -167,7 +193,7 @@ impl Steps {
                     skip = Some("the run ends here");
                 }
             }
-            conversation.result(call, reply, &remarks);
+            conversation.result(call, reply, &remarks, next);
         }
         end
     }

@@ -2,217 +2,17 @@
 
 #![expect(clippy::expect_used, reason = "tests")]
 
-use reins_agent::{
-    Agent, AgentEvent, AgentOptions, AgentTool, Opening, PageView, RunEnd, RunReport, StepLabel,
-    ToolReply, Toolbox,
-};
-use reins_core::{Outcome, Refusal, RunState, TurnEvent, Unknown, UnknownCause};
+mod support;
+
+use reins_agent::{Agent, AgentEvent, AgentOptions, Opening, RunEnd, ToolReply};
+use reins_core::{RunState, TurnEvent};
 use reins_models::testing::{Answer, ModelServer, Piece};
-use reins_models::{CUSTOM, Endpoint, Http, ModelClient, Timing};
-use serde_json::{Value, json};
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use tokio::sync::{Notify, mpsc};
+use reins_models::{CUSTOM, Endpoint, Http, ModelClient};
+use serde_json::json;
+use std::sync::Arc;
+use support::{Act, Tools, click, declined, page, run, run_with, unknown};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
-/// What the box does at a call.
-enum Act {
-    Reply(ToolReply),
-    /// Says nothing until it is dropped.
-    Hang,
-    /// Waits for the stop, then tells what became of it.
-    UntilStopped(ToolReply),
-}
-
-/// Tools in memory: `click` and `type` act, `snapshot` reads.
-#[derive(Clone, Default)]
-struct Tools {
-    script: Arc<Mutex<VecDeque<Act>>>,
-    called: Arc<Mutex<Vec<String>>>,
-    begun: Arc<Notify>,
-}
-
-impl Tools {
-    fn new(script: Vec<Act>) -> Self {
-        Self { script: Arc::new(Mutex::new(script.into())), ..Self::default() }
-    }
-
-    fn replies(script: Vec<ToolReply>) -> Self {
-        Self::new(script.into_iter().map(Act::Reply).collect())
-    }
-
-    fn called(&self) -> Vec<String> {
-        self.called.lock().expect("calls").clone()
-    }
-}
-
-impl Toolbox for Tools {
-    fn tools(&self) -> Vec<AgentTool> {
-        let reference = json!({"type": "object", "properties": {"ref": {"type": "string"}}, "required": ["ref"]});
-        let typing = json!({"type": "object", "properties": {"ref": {"type": "string"}, "text": {"type": "string"}}, "required": ["ref", "text"]});
-        [
-            ("click", reference, true),
-            ("type", typing, true),
-            ("snapshot", json!({"type": "object"}), false),
-        ]
-        .map(|(name, schema, acts)| AgentTool {
-            name: name.to_owned(),
-            description: format!("Does {name}."),
-            schema,
-            acts,
-        })
-        .into()
-    }
-
-    fn label(&self, name: &str, arguments: &Value) -> StepLabel {
-        let mut arguments = arguments.clone();
-        if name == "type" {
-            arguments["text"] = json!("[redacted]");
-        }
-        StepLabel { arguments: arguments.to_string(), element: Some("button \"Go\"".to_owned()) }
-    }
-
-    async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {
-        self.called.lock().expect("calls").push(format!("{name} {arguments}"));
-        self.begun.notify_one();
-        let act = self.script.lock().expect("script").pop_front();
-        match act {
-            Some(Act::Reply(reply)) => reply,
-            Some(Act::Hang) => std::future::pending().await,
-            Some(Act::UntilStopped(reply)) => {
-                cancel.cancelled().await;
-                reply
-            }
-            None => ToolReply::text(format!("did {name} {arguments}")),
-        }
-    }
-}
-
-struct Ran {
-    report: RunReport,
-    events: Vec<AgentEvent>,
-    server: ModelServer,
-    tools: Tools,
-}
-
-impl Ran {
-    /// The messages of the n-th request, as `role: text`.
-    fn asked(&self, request: usize) -> Vec<String> {
-        let body = &self.server.seen()[request].body;
-        let messages = body["messages"].as_array().expect("messages");
-        let text = |message: &Value| match &message["content"] {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        messages
-            .iter()
-            .map(|message| format!("{}: {}", message["role"].as_str().unwrap_or(""), text(message)))
-            .collect()
-    }
-
-    /// The finished steps as `outcome word: result`.
-    fn finished(&self) -> Vec<String> {
-        let finished = self.events.iter().filter_map(|event| match event {
-            AgentEvent::Turn(TurnEvent::StepFinished(finish)) => {
-                Some(format!("{}: {}", finish.outcome.word(), finish.result))
-            }
-            _ => None,
-        });
-        finished.collect()
-    }
-
-    fn last_state(&self) -> RunState {
-        let mut states = self.events.iter().filter_map(|event| match event {
-            AgentEvent::Turn(TurnEvent::State { state, .. }) => Some(*state),
-            _ => None,
-        });
-        states.next_back().expect("a state")
-    }
-
-    fn shown(&self) -> String {
-        let text = |event: &AgentEvent| match event {
-            AgentEvent::Text(text) => Some(text.clone()),
-            _ => None,
-        };
-        self.events.iter().filter_map(text).collect()
-    }
-
-    fn answer(&self) -> &str {
-        match &self.report.end {
-            RunEnd::Done { answer } => answer,
-            other => panic!("not done: {other:?}"),
-        }
-    }
-
-    fn failure(&self) -> &'static str {
-        match &self.report.end {
-            RunEnd::Failed { code, .. } => code,
-            other => panic!("not failed: {other:?}"),
-        }
-    }
-}
-
-async fn run(script: Vec<Answer>, tools: Tools) -> Ran {
-    run_with(script, tools, Opening::default(), CancellationToken::new(), async |_, _| {}).await
-}
-
-/// Runs with something else going on beside it.
-async fn run_with(
-    script: Vec<Answer>,
-    tools: Tools,
-    opening: Opening,
-    cancel: CancellationToken,
-    beside: impl AsyncFnOnce(&ModelServer, &Tools),
-) -> Ran {
-    let server = ModelServer::start(script).await.expect("server");
-    let endpoint = Endpoint::at(&CUSTOM, &server.base(), None).expect("endpoint");
-    let timing = Timing { backoff: Duration::from_millis(1), ..Timing::default() };
-    let model =
-        ModelClient::new(&Http::new(None).expect("http"), endpoint, "m").with_timing(timing);
-    let options = AgentOptions::default();
-    let mut agent = Agent::new(Arc::new(model), tools.clone(), options);
-    let (sender, mut receiver) = mpsc::channel(4);
-    let collect = tokio::spawn(async move {
-        let mut events = Vec::new();
-        while let Some(event) = receiver.recv().await {
-            events.push(event);
-        }
-        events
-    });
-    let (report, ()) =
-        tokio::join!(agent.run("buy it", &opening, &sender, &cancel), beside(&server, &tools));
-    drop(sender);
-    Ran { report, events: collect.await.expect("events"), server, tools }
-}
-
-fn click(reference: &str) -> Answer {
-    Answer::calls(&[("click", json!({"ref": reference}))])
-}
-
-fn declined() -> ToolReply {
-    let refusal = Refusal::new("declined", "the user said no", "");
-    ToolReply {
-        outcome: Outcome::Refused(refusal),
-        approved: Some(false),
-        ..ToolReply::text("The user said no.")
-    }
-}
-
-fn unknown() -> ToolReply {
-    let cause = UnknownCause::Deadline;
-    let unknown = Unknown { cause, message: "no answer in time".to_owned() };
-    ToolReply { outcome: Outcome::Unknown(unknown), ..ToolReply::text("no answer in time") }
-}
-
-fn page(text: &str) -> Option<PageView> {
-    Some(PageView {
-        tab: "t".to_owned(),
-        whole: true,
-        text: format!("<page>{text}</page>"),
-        state: text.to_owned(),
-    })
-}
 
 #[tokio::test]
 async fn r118_call_result_answer() {
@@ -566,7 +366,7 @@ async fn a_second_run_continues_the_conversation() {
             .expect("server");
     let endpoint = Endpoint::at(&CUSTOM, &server.base(), None).expect("endpoint");
     let model = ModelClient::new(&Http::new(None).expect("http"), endpoint, "m");
-    let options = AgentOptions::default();
+    let options = AgentOptions { steps_first: Some(false), ..AgentOptions::default() };
     let mut agent = Agent::new(Arc::new(model), Tools::default(), options);
     let (sender, receiver) = mpsc::channel(1);
     drop(receiver);

@@ -171,6 +171,9 @@ async fn wrong_arguments_say_what_fits() {
     let error = desk.call("click", json!({"selector": "#b"})).await.unwrap_err();
     assert_eq!(error.code(), "wrong_argument");
     assert!(error.to_string().contains("ref (string)"), "{error}");
+    // a model cannot say that the person agreed.
+    let error = desk.call("click", json!({"ref": "e1", "confirmed": true})).await.unwrap_err();
+    assert_eq!(error.code(), "wrong_argument");
     assert_eq!(desk.code("snapshot", json!({})).await, "no_page");
 }
 

@@ -143,7 +143,7 @@ impl Writer<'_, '_> {
             if more > 0 {
                 shown.push_str(&format!(" | +{more} more"));
             }
-            note = Some(Piece::Note("options", shown));
+            note = Some(Piece::Note("choices", shown));
             self.options.insert(whole, self.out.elements.len());
         }
         self.hint = note;

@@ -125,7 +125,7 @@ impl Line {
                 Piece::OptionsOf(element) => {
                     if let Some(r) = refs(*element) {
                         word(&mut out, spaced, "");
-                        let _ = write!(out, "[options as {r}]");
+                        let _ = write!(out, "[choices as {r}]");
                     }
                 }
                 Piece::Address(address) => {

@@ -89,7 +89,8 @@ async fn a_client_that_cannot_ask_is_told_how_to_allow_the_step() {
     client.close().await;
 }
 
-/// The list stays within its budget, and every tool says what it does to the world.
+/// the tools that read and those that act, each of which says what it does to the
+/// world; the list stays within its budget.
 #[tokio::test]
 async fn the_tool_list_is_small_and_annotated() {
     let data = tempfile::tempdir().unwrap();

@@ -114,15 +114,6 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
             if !navigating(&step.tab.state(), since) && !quiet(step, what.frame()).await {
                 return;
             }
-        } else if !waited && step.tab.state().brought > since {
-            // The data was there before anyone looked; what the page makes of it is still to come.
-            waited = true;
-            let frame = match what {
-                After::Gesture(frame) | After::Quiet(frame) => frame,
-            };
-            if !quiet(step, frame).await {
-                return;
-            }
         } else {
             break;
         }

@@ -43,6 +43,17 @@ fn r127_a_control_is_one_line() {
     ]);
 }
 
+/// A-032, W-610: what only groups, lays out or splits text has no line; the tree stays flat.
+#[test]
+fn a032_nameless_parts_fold_into_their_parents() {
+    check(&[(
+        "<div><div><span>One </span><b>word</b></div><div><div><button><span><span>Go</span></span></button></div></div></div>",
+        "
+        - One word
+        - button \"Go\" [ref=e1]",
+    )]);
+}
+
 /// Link addresses are short within the site and whole beyond it.
 #[test]
 fn r127_links_show_where_they_lead() {
@@ -143,17 +154,17 @@ fn r127_selects_show_choice_and_options() {
     check(&[
         (
             r#"<select aria-label=Size><option>S</option><option :flags="selected">M</option></select>"#,
-            r#"- combobox "Size" [ref=e1] [options: S | M]: M"#,
+            r#"- combobox "Size" [ref=e1] [choices: S | M]: M"#,
         ),
         (
             r#"<select aria-label=A><option :flags="selected">x</option><option>y</option></select><select aria-label=B><option>x</option><option :flags="selected">y</option></select>"#,
             "
-            - combobox \"A\" [ref=e1] [options: x | y]: x
-            - combobox \"B\" [ref=e2] [options as e1]: y",
+            - combobox \"A\" [ref=e1] [choices: x | y]: x
+            - combobox \"B\" [ref=e2] [choices as e1]: y",
         ),
         (
             &format!("<select aria-label=M>{months}</select>"),
-            r#"- combobox "M" [ref=e1] [options: M1 | M2 | M3 | M4 | M5 | M6 | M7 | M8 | M9 | M10 | M11 | M12 | +2 more]"#,
+            r#"- combobox "M" [ref=e1] [choices: M1 | M2 | M3 | M4 | M5 | M6 | M7 | M8 | M9 | M10 | M11 | M12 | +2 more]"#,
         ),
         (
             r#"<div role=listbox aria-label=Fruit><div role=option aria-selected=true>Apple</div><div role=option>Pear</div></div>"#,
