@@ -48,7 +48,7 @@
 //! [`crate::FrameCapture::listeners_wanted`] says so, `DOMSnapshot.captureSnapshot` without styles tells
 //! for all frames of one session; [`Listeners`] reads it. The elements are resolved as closed roots are,
 //! handed over with [`TELL_LISTENERS`] (also when there are none), and the page is captured again if any
-//! was new. The script wants it only in documents of up to 2,000 elements, when it has met elements
+//! was new. The script wants it only in documents of up to 600 elements, when it has met elements
 //! that were not there the last time, and in documents of up to 500 after a second.
 
 use serde::Deserialize;

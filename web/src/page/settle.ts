@@ -155,10 +155,19 @@ const COUNTING_MS = 10_000;
 /** Mutations closer together than this belong to one burst. */
 const BURST_MS = 25;
 
+/** Added in passing, and never read: code, styles, hints to fetch something. */
+const UNREAD = new Set(["SCRIPT", "STYLE", "LINK", "META", "TEMPLATE"]);
+
+/** Whether a reader would see it: no code, and no stroke of a drawing. */
+function isRead(added: Node): boolean {
+  if (!(added instanceof Element) || UNREAD.has(added.tagName)) return false;
+  return !(added instanceof SVGElement && added.ownerSVGElement);
+}
+
 function grew(records: MutationRecord[]): void {
   for (const record of records) {
     for (const added of record.addedNodes) {
-      if (!(added instanceof Element)) continue;
+      if (!isRead(added)) continue;
       const now = performance.now();
       const gap = now - lastGrowth;
       if (gap > BURST_MS) {
