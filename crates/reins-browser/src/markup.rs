@@ -15,8 +15,9 @@ use std::time::Duration;
 /// Longer pages are let go on unread: no page that a person reads is.
 const LONGEST: usize = 8 << 20;
 
-/// A page that takes longer is let go on unread. Chromium shows it when it is complete.
-const COMPLETE: Duration = Duration::from_secs(5);
+/// A page that takes longer is let go on unread. Waiting costs nothing: once asked for a body, Chromium
+/// shows the page only when it is complete.
+const COMPLETE: Duration = Duration::from_secs(30);
 
 /// More sites than this are no help to anybody.
 const SITES: usize = 500;

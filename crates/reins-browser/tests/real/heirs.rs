@@ -112,6 +112,24 @@ async fn r182_the_address_bar_is_the_persons_where_the_agent_only_opened_a_page(
     assert_eq!(world.site.requests("/evil"), 1);
 }
 
+/// where the person types an address of the same site, the page is theirs and inherits nothing.
+#[tokio::test]
+async fn r182_what_the_person_opens_on_a_touched_pages_site_inherits_nothing() {
+    let world = World::start([
+        ("/", Page::html("<button type=button>Press</button>")),
+        ("/own", Page::html("<h1>Own</h1>")),
+    ])
+    .await;
+    let sends = format!("<script>new Image().src='{}'</script>", world.site.other_url("/new"));
+    world.site.set("/own", Page::html(&sends));
+    done(&world.act_guarded(go(&world, "/")).await);
+    done(&world.click_guarded("Press").await);
+    let (_connection, person) = world.stranger().await;
+    let typed = serde_json::json!({"url": world.site.url("/own"), "transitionType": "typed"});
+    let _: serde_json::Value = person.call("Page.navigate", typed, LONG).await.unwrap();
+    assert!(world.site.wait_for(LONG, |seen| seen.path == "/new").await);
+}
+
 /// Ways in which a touched page leads to another page of its site.
 const LEADS: &[(&str, &str)] = &[
     ("script", "location.href='/next'"),
