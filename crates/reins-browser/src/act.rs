@@ -1,5 +1,6 @@
 //! Acts: an approved action is dispatched once, watched, and told as what it was.
 
+mod beside;
 mod dialog;
 mod drag;
 mod fields;
@@ -27,6 +28,7 @@ use crate::effects::{Acted, Effects};
 use crate::error::BrowserError;
 use crate::fence::Hold;
 use crate::tab::Tab;
+use futures_util::future::join;
 use refusals::{cannot, stopped_before, unknown};
 use reins_core::limits::CALL_DEADLINE;
 use reins_core::{Action, DocumentId, Gesture, Outcome, UnknownCause};
@@ -93,10 +95,11 @@ impl Browser {
         let touched = if holds { every_document(&tab) } else { touched(&tab, action) };
         let reaches = tab.containment.destinations == Destinations::Known;
         let hold = Hold::new(approved.obligations().clone(), touched.is_empty(), reaches);
+        let hold = hold.through_history(matches!(action, Action::History { .. }));
         let hold = hold.until(cancel.clone());
         let wide = if (reaches || holds) && !hold.pinned() { touched.clone() } else { Vec::new() };
-        let _live = Live::begin(&tab, hold, touched);
-        widen::widen(&tab, &wide).await;
+        let _live = Live::begin(&tab, hold.clone(), touched);
+        join(widen::widen(&tab, &wide), beside::hold(self, &tab, &hold, &wide)).await;
         let mut step = Step::new(self, tab, deadline, cancel);
         let outcome = dispatch(&mut step, action).await;
         let outcome = seen_through(&step, action, outcome);

@@ -37,7 +37,11 @@ pub(crate) struct Hold {
     /// It is a navigation of ours, not input to a page.
     own: bool,
     /// It also holds what its documents may send to and load from.
-    reaches: bool,
+    pub(crate) reaches: bool,
+    /// It goes through the history, which may need no request.
+    history: bool,
+    /// How it came upon its documents.
+    pub(crate) because: Because,
     /// The exact request has been made: it passes once.
     spent: Arc<AtomicBool>,
     /// The one window has opened.
@@ -48,14 +52,25 @@ pub(crate) struct Hold {
     pub(crate) stop: CancellationToken,
 }
 
+/// Why a document is held; the stricter the later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Because {
+    /// A step led to it. Only where it leads its tab is held.
+    Arrived,
+    /// It can be spoken to by a touched document of another tab.
+    Beside,
+    /// Input reached it, or a document that it reached led to it.
+    Touched,
+}
+
 /// A navigation that was let go on.
 #[derive(Debug)]
 enum Passage {
     /// Nothing restricted the frame.
     Free,
-    /// It is what was approved. Its document is not touched.
+    /// It is what was approved. No input has reached its document.
     Approved { hold: Hold, posts: bool },
-    /// A touched document went on by itself within what was approved.
+    /// A held document went on by itself within what was approved. `hold` is for the next one.
     Onward { hold: Hold, posts: bool },
 }
 
@@ -112,6 +127,8 @@ impl Hold {
             rules: Arc::new(rules),
             own,
             reaches,
+            history: false,
+            because: Because::Touched,
             spent: Arc::default(),
             opened: Arc::default(),
         }
@@ -120,6 +137,31 @@ impl Hold {
     /// As long as `stop` is not cancelled, the person can be asked.
     pub(crate) fn until(self, stop: CancellationToken) -> Self {
         Self { stop, ..self }
+    }
+
+    /// The action goes through the history.
+    pub(crate) fn through_history(self, history: bool) -> Self {
+        Self { history, ..self }
+    }
+
+    /// What holds a page that the action led to, and that no input has reached.
+    pub(crate) fn arrived(self) -> Self {
+        Self { because: Because::Arrived, reaches: false, held: false, ..self }
+    }
+
+    /// What holds the document that a page held by this leads to.
+    pub(crate) fn next(self, because: Because, reaches: bool) -> Self {
+        Self { because, reaches, own: false, ..self }
+    }
+
+    /// Whether a page held by this hands on what it may reach. A navigation of ours touches no page.
+    pub(crate) fn hands_on(&self) -> bool {
+        self.reaches && !self.own
+    }
+
+    /// What holds a document that one of another tab can speak to. What it sends is not asked about.
+    pub(crate) fn beside(&self) -> Self {
+        Self { because: Because::Beside, own: false, held: false, ..self.clone() }
     }
 
     /// In a pinned session the network is the protection, and steps need no fence.
@@ -139,7 +181,7 @@ impl Hold {
         passes(url) || plain.is_some_and(|plain| passes(&plain))
     }
 
-    fn same_site(&self, url: &str) -> bool {
+    pub(crate) fn same_site(&self, url: &str) -> bool {
         self.rules.redirect(url) == RequestVerdict::Pass
     }
 
@@ -186,6 +228,7 @@ impl TabState {
         if let Some(document) = self.frames.get(frame).and_then(|f| f.document.as_ref()) {
             self.fence.touched.remove(document);
         }
+        self.fence.touched.retain(|_, hold| hold.because != Because::Beside);
         self.fence.whole = None;
         self.fence.persons = true;
     }
@@ -210,11 +253,10 @@ impl TabState {
             };
         }
         let main = *request.frame == self.main;
-        let touched = self.touched_hold(request.frame);
+        let related = related.filter(|_| main && !self.fence.persons);
         let posts = request.method.eq_ignore_ascii_case("POST");
-        let late = touched
-            .or_else(|| if main { self.restriction() } else { None })
-            .or_else(|| related.filter(|_| main && !self.fence.persons).cloned());
+        let late = if main { self.restriction() } else { self.touched_hold(request.frame) };
+        let late = late.or_else(|| related.cloned());
         let live = self
             .fence
             .live
@@ -231,12 +273,18 @@ impl TabState {
             }
             (Some(live), _) => match self.judge_live(&live, request) {
                 Some(true) => Passage::Approved { hold: live, posts },
-                Some(false) => Passage::Onward { hold: live, posts },
+                Some(false) => {
+                    let hold = self.handed_on(request.frame, live, related);
+                    Passage::Onward { hold, posts }
+                }
                 None => return Verdict::Refuse(Some(tried_to_open(request.url, posts))),
             },
             (None, Some(late)) => match self.judge_late(&late, request) {
                 Some(true) => Passage::Approved { hold: late, posts },
-                Some(false) => Passage::Onward { hold: late, posts },
+                Some(false) => {
+                    let hold = self.handed_on(request.frame, late, related);
+                    Passage::Onward { hold, posts }
+                }
                 None => return Verdict::Refuse(Some(tried_to_open(request.url, posts))),
             },
         };
@@ -258,7 +306,9 @@ impl TabState {
                     live.spent.store(true, Ordering::Relaxed);
                     return Some(true);
                 }
-                None
+                // On the way there a page that is still shown may go on within its own origin.
+                let home = live.history && *request.frame == self.main && self.is_home(request.url);
+                home.then_some(false)
             }
             // What was approved has been asked for; its page may go on within the site, as a
             // redirect would.
@@ -270,6 +320,9 @@ impl TabState {
 
     /// When the action is over.
     fn judge_late(&self, hold: &Hold, request: DocumentRequest<'_>) -> Option<bool> {
+        if hold.because != Because::Touched {
+            return self.stays(hold, request).then_some(false);
+        }
         let exact = matches!(hold.rules.navigation, Navigation::Exact(_));
         if exact
             && !hold.used()
@@ -317,19 +370,23 @@ impl TabState {
         }
     }
 
-    fn touched_hold(&self, frame: &FrameId) -> Option<Hold> {
+    pub(crate) fn touched_hold(&self, frame: &FrameId) -> Option<Hold> {
         let document = self.frames.get(frame)?.document.as_ref()?;
         self.fence.touched.get(document).cloned()
     }
 
-    /// What holds the tab's main frame: any touched document in the tab can lead it elsewhere.
+    /// What holds the tab's main frame: any held document in the tab can lead it elsewhere, and the
+    /// strictest of them counts.
     pub(crate) fn restriction(&self) -> Option<Hold> {
-        if let Some(hold) = self.touched_hold(&self.main) {
-            return Some(hold);
-        }
+        let main = self.touched_hold(&self.main);
         let inside = self.frames.values().filter_map(|frame| frame.document.as_ref());
-        let mut inside = inside.filter_map(|document| self.fence.touched.get(document));
-        inside.next().or(self.fence.whole.as_ref()).cloned()
+        let inside = inside.filter_map(|document| self.fence.touched.get(document));
+        let others = inside.chain(&self.fence.whole).max_by_key(|hold| hold.because);
+        match (main, others) {
+            (Some(main), Some(other)) if other.because > main.because => Some(other.clone()),
+            (Some(main), _) => Some(main),
+            (None, other) => other.cloned(),
+        }
     }
 
     /// What holds this tab now, an action under way included.
@@ -340,7 +397,8 @@ impl TabState {
     /// Judges a window that a page of this tab opens.
     pub(crate) fn judge_window(&mut self) -> WindowVerdict {
         let Some(hold) = self.hold() else { return WindowVerdict::Free };
-        if hold.rules.popups == Popups::One && !hold.opened.swap(true, Ordering::Relaxed) {
+        let for_it = hold.because == Because::Touched && hold.rules.popups == Popups::One;
+        if for_it && !hold.opened.swap(true, Ordering::Relaxed) {
             return WindowVerdict::Expected(hold);
         }
         WindowVerdict::Refused
@@ -371,14 +429,23 @@ impl TabState {
         let held = before.and_then(|document| self.fence.touched.get(document)).cloned();
         let document = DocumentId::new(now);
         match self.fence.passages.remove(now) {
-            Some(Passage::Free | Passage::Approved { .. }) => {
+            Some(Passage::Free) => {
                 if main {
                     self.fence.whole = None;
                 }
             }
-            // No input reached it, and its server could pass on anything. Where it leads is held.
+            // No input reached it, but it may not lead the tab wherever it likes.
+            Some(Passage::Approved { hold, .. }) => {
+                if main {
+                    self.fence.whole = None;
+                    self.fence.touch(document, hold.arrived());
+                }
+            }
             Some(Passage::Onward { hold, .. }) => {
-                self.fence.touch(document, Hold { reaches: false, ..hold });
+                if hold.reaches {
+                    self.inherit(before, &document);
+                }
+                self.fence.touch(document, hold);
             }
             // Nothing was asked of the network: an address that the old document made up.
             None => {
@@ -408,12 +475,38 @@ impl Fence {
         self.touched.get(document)
     }
 
+    /// Whether a document has been input to, or has been led to by one that had. One that a step led to
+    /// is still what it makes of itself.
+    pub(crate) fn is_used(&self, document: &DocumentId) -> bool {
+        self.touched.get(document).is_some_and(|hold| hold.because != Because::Arrived)
+    }
+
+    /// Whether a navigation leads to a document that is to be held as the one before.
+    pub(crate) fn leads_to_heir(&self, document: &str) -> bool {
+        matches!(self.passages.get(document), Some(Passage::Onward { hold, .. }) if hold.reaches)
+    }
+
+    /// Whether the tab is held whatever its main frame shows.
+    pub(crate) fn whole_is_held(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Whether the person acted in this tab since the agent last did.
+    pub(crate) fn is_persons(&self) -> bool {
+        self.persons
+    }
+
+    /// Whether an action of ours that is input to no page is under way.
+    pub(crate) fn navigates(&self) -> bool {
+        self.live.iter().any(|live| live.own)
+    }
+
     /// Whether anything sent in this tab waits for the person.
     pub(crate) fn holds_any(&self) -> bool {
         self.touched.values().chain(&self.whole).any(|hold| hold.held)
     }
 
-    fn touch(&mut self, document: DocumentId, hold: Hold) {
+    pub(crate) fn touch(&mut self, document: DocumentId, hold: Hold) {
         if self.touched.len() >= TOUCHED && !self.touched.contains_key(&document) {
             self.whole = Some(hold);
             return;

@@ -99,7 +99,7 @@ impl TabState {
     pub(crate) fn did(&mut self, document: &str, method: &str, url: &str) {
         let document = DocumentId::new(document);
         let own = &mut self.held.own;
-        if reads(method) || self.fence.holds(&document).is_some() {
+        if reads(method) || self.fence.is_used(&document) {
             return;
         }
         if own.len() >= DOCUMENTS && !own.contains_key(&document) {

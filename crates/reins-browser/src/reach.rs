@@ -12,6 +12,8 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct Reach {
     /// By document: where it has loaded from, and what its markup names.
     known: HashMap<DocumentId, HashSet<Site>>,
+    /// The sites that main documents came from.
+    homes: HashMap<DocumentId, Site>,
     /// Documents whose markup was asked for.
     surveyed: HashSet<DocumentId>,
     /// Sessions all of whose requests wait for our word, by their id.
@@ -30,6 +32,7 @@ impl Default for Reach {
     fn default() -> Self {
         Self {
             known: HashMap::new(),
+            homes: HashMap::new(),
             surveyed: HashSet::new(),
             wide: HashSet::new(),
             last: HashMap::new(),
@@ -72,7 +75,17 @@ impl TabState {
     ) {
         let Some(site) = Origin::parse(url).ok().map(|origin| origin.site()) else { return };
         let own = DocumentId::new(document);
-        if !self.fence.is_touched(&own) {
+        if is_document && frame == Some(self.main.as_str()) {
+            self.reach.homes.insert(own.clone(), site.clone());
+        }
+        // What comes out of the back/forward cache loads before it is said to be shown, and may inherit.
+        let late = || {
+            let frame = frame.map_or_else(|| self.main.clone(), FrameId::new);
+            let shown = self.frames.get(&frame).and_then(|frame| frame.document.as_ref());
+            shown.is_some_and(|shown| *shown != own && self.fence.is_touched(shown))
+        };
+        let inherits = !is_document && (self.fence.leads_to_heir(document) || late());
+        if !inherits && !self.fence.is_touched(&own) {
             self.know(own, site.clone());
         }
         // What stands in a frame is loaded by the document around it.
@@ -97,6 +110,27 @@ impl TabState {
         }
     }
 
+    /// What a document that inherits knows: what the one before knew, what others of its site have
+    /// loaded from in this tab, and what it was told already.
+    pub(crate) fn inherit(&mut self, from: Option<&DocumentId>, to: &DocumentId) {
+        let Reach { known, homes, surveyed, .. } = &mut self.reach;
+        let home = homes.get(to);
+        let kin = |document: &DocumentId| home.is_some() && homes.get(document) == home;
+        let mut sites: HashSet<Site> = home.into_iter().cloned().collect();
+        for (document, knows) in known.iter() {
+            if document == to || Some(document) == from || kin(document) {
+                sites.extend(knows.iter().cloned());
+            }
+        }
+        known.insert(to.clone(), sites);
+        surveyed.insert(to.clone());
+    }
+
+    /// The site that a main document came from.
+    pub(crate) fn home_of(&self, document: &DocumentId) -> Option<&Site> {
+        self.reach.homes.get(document)
+    }
+
     /// A document made another one: it knows what its maker knew.
     pub(crate) fn take_over(&mut self, from: &DocumentId, to: &DocumentId) {
         if let Some(sites) = self.reach.known.get(from).cloned() {
@@ -105,12 +139,14 @@ impl TabState {
         self.reach.surveyed.insert(to.clone());
     }
 
-    fn know(&mut self, document: DocumentId, site: Site) {
+    pub(crate) fn know(&mut self, document: DocumentId, site: Site) {
         if self.reach.known.len() >= DOCUMENTS && !self.reach.known.contains_key(&document) {
             let shown: HashSet<DocumentId> =
                 self.frames.values().filter_map(|frame| frame.document.clone()).collect();
             let fence = &self.fence;
             self.reach.known.retain(|known, _| shown.contains(known) || fence.is_touched(known));
+            let known = &self.reach.known;
+            self.reach.homes.retain(|document, _| known.contains_key(document));
         }
         let sites = self.reach.known.entry(document).or_default();
         if sites.len() < SITES {
@@ -141,9 +177,14 @@ impl TabState {
         (sessions, unknown)
     }
 
+    /// A session must hold every request from now on. Whether it did not before.
+    pub(crate) fn is_widened(&mut self, session: &str) -> bool {
+        self.reach.wide.insert(session.to_owned())
+    }
+
     /// A frame in another process comes up. Whether its requests are to be held.
     pub(crate) fn starts_wide(&mut self, session: &str) -> bool {
-        let wide = !self.reach.wide.is_empty() && self.restriction().is_some();
+        let wide = !self.reach.wide.is_empty() && self.must_be_wide();
         if wide {
             self.reach.wide.insert(session.to_owned());
         }
@@ -152,7 +193,7 @@ impl TabState {
 
     /// Sessions that need not hold everything any more: no touched document is shown.
     pub(crate) fn narrow(&mut self) -> Vec<reins_cdp::Session> {
-        if self.reach.wide.is_empty() || self.restriction().is_some() {
+        if self.reach.wide.is_empty() || self.must_be_wide() {
             return Vec::new();
         }
         let wide = std::mem::take(&mut self.reach.wide);
@@ -272,7 +313,7 @@ impl TabState {
         self.reach.last.get(frame).cloned()
     }
 
-    fn knows(&self, document: &DocumentId, url: &str) -> bool {
+    pub(crate) fn knows(&self, document: &DocumentId, url: &str) -> bool {
         let Ok(origin) = Origin::parse(url) else { return true };
         self.reach.known.get(document).is_some_and(|sites| sites.contains(&origin.site()))
     }

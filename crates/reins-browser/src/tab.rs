@@ -83,6 +83,11 @@ impl Tab {
         members.iter().filter_map(Weak::upgrade).any(|tab| tab.id != self.id && !tab.state().closed)
     }
 
+    /// Whether pages of the two tabs may have handles on each other.
+    pub(crate) fn is_related(&self, other: &Tab) -> bool {
+        Arc::ptr_eq(&self.related(), &other.related())
+    }
+
     /// What restricts a related tab: its page could lead this one elsewhere.
     pub(crate) fn related_hold(&self) -> Option<Hold> {
         let group = self.related();

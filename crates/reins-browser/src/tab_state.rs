@@ -300,7 +300,9 @@ impl TabState {
         if !replaced {
             return;
         }
-        if !restored {
+        if restored {
+            self.fence_restored(&id, before.as_ref());
+        } else {
             self.fence_moved(&id, before.as_ref(), &wire.loader_id);
         }
         self.remove_children(&id);

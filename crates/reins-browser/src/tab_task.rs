@@ -1,10 +1,11 @@
 //! The task of a tab: one event after the other into the state, and what has to be done at once.
 
-use crate::arm::{arm_child, hold_documents};
+use crate::arm::{arm_child, hold_documents, hold_everything};
 use crate::containment::TopLevel;
 use crate::event::BrowserEvent;
 use crate::fence::{DocumentRequest, Verdict, shown};
 use crate::held::{self, keep};
+use crate::markup;
 use crate::owners;
 use crate::protocol::page as wire;
 use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
@@ -231,6 +232,10 @@ impl<'a> Children<'a> {
     /// its own affair.
     fn judge(&self, paused: wire::RequestPaused, session: &Session) {
         let tab = self.tab;
+        if markup::is_answer(&paused) {
+            markup::read(tab, session, paused);
+            return;
+        }
         let url = paused.request.url.as_str();
         let frame = FrameId::new(paused.frame_id.as_str());
         let main = paused.frame_id == tab.id.as_str();
@@ -250,16 +255,17 @@ impl<'a> Children<'a> {
         let network = paused.network_id.as_deref();
         let redirected = paused.redirected_request_id.is_some();
         let request = DocumentRequest { frame: &frame, url, method, document: network, redirected };
-        let (verdict, persons) = if document {
+        let (verdict, persons, heir) = if document {
             let related = tab.related_hold();
             let mut state = tab.state();
             let verdict = state.judge_document(request, related.as_ref());
             let alone = main && related.is_none() && !redirected;
-            (verdict, alone && state.may_be_persons(network))
+            let heir = main && network.is_some_and(|id| state.fence.leads_to_heir(id));
+            (verdict, alone && state.may_be_persons(network), heir)
         } else {
             let id = session.id().unwrap_or_default();
             let request = ResourceRequest { session: id, frame: &frame, network, url, method };
-            (tab.state().judge_resource(request), false)
+            (tab.state().judge_resource(request), false, false)
         };
         match verdict {
             Verdict::Pass => {
@@ -267,6 +273,7 @@ impl<'a> Children<'a> {
                 let waits = tab.state().must_wait(id, &paused, document.then_some(request));
                 match waits {
                     Some(hold) => keep(tab, session, paused, &hold),
+                    None if heir => lead_on(tab, session, paused, persons),
                     None => go_on(session, &paused.request_id),
                 }
             }
@@ -300,11 +307,33 @@ fn told(tab: &Tab, what: Option<String>) {
 }
 
 pub(crate) fn go_on(session: &Session, request: &str) {
-    drop(session.post(wire::ContinueRequest { request_id: request }, ARMING));
+    let go_on = wire::ContinueRequest { request_id: request, ..Default::default() };
+    drop(session.post(go_on, ARMING));
 }
 
 fn refuse(session: &Session, request: &str, error_reason: &str) {
     drop(session.post(wire::FailRequest { request_id: request, error_reason }, ARMING));
+}
+
+/// Lets a held document's tab go on to the next one, which inherits what it is held to, unless the person
+/// leads it there.
+fn lead_on(tab: &Arc<Tab>, session: &Session, paused: wire::RequestPaused, persons: bool) {
+    let (tab, session) = (tab.clone(), session.clone());
+    tokio::spawn(async move {
+        if persons && by_person(&tab, &paused.request.url).await {
+            tab.state().released_to(&paused);
+            go_on(&session, &paused.request_id);
+            return;
+        }
+        if tab.state().is_widened(session.id().unwrap_or_default()) {
+            drop(session.post(wire::BypassServiceWorker { bypass: true }, ARMING));
+            drop(session.post(hold_everything(), ARMING));
+        }
+        // What its server names there, the next page knows.
+        let request_id = &paused.request_id;
+        let read = wire::ContinueRequest { request_id, intercept_response: Some(true) };
+        drop(session.post(read, ARMING));
+    });
 }
 
 /// How long the word that a page asked for a navigation may take longer than the navigation itself. Its

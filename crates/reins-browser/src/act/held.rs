@@ -124,8 +124,10 @@ fn go_on(
         }
     }
     drop(state);
-    let post =
-        |one: &Waiting| one.session.post(ContinueRequest { request_id: &one.request }, ARMING);
+    let post = |one: &Waiting| {
+        let go_on = ContinueRequest { request_id: &one.request, ..Default::default() };
+        one.session.post(go_on, ARMING)
+    };
     going.iter().map(post).collect()
 }
 

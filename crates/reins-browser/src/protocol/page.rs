@@ -60,7 +60,10 @@ reins_cdp::protocol! {
     command "Network.enable" NetworkEnable { max_total_buffer_size: u32, max_resource_buffer_size: u32 };
     command "Network.setBypassServiceWorker" BypassServiceWorker { bypass: bool };
     command "Fetch.enable" FetchEnable<'a> { patterns: Vec<RequestPattern<'a>> };
-    command "Fetch.continueRequest" ContinueRequest<'a> { request_id: &'a str };
+    command "Fetch.continueRequest" ContinueRequest<'a> { request_id: &'a str }
+        optional { intercept_response: bool };
+    command "Fetch.getResponseBody" GetResponseBody<'a> { request_id: &'a str }
+        -> ResponseBody { body: String, base64_encoded: bool };
     command "Fetch.failRequest" FailRequest<'a> { request_id: &'a str, error_reason: &'a str };
 
     type "Page.FrameTree" FrameTree { frame: Frame, child_frames: Option<Vec<FrameTree>> };
@@ -86,6 +89,7 @@ reins_cdp::protocol! {
         id: i64, unique_id: String, name: String, #[serde(default)] aux_data: AuxData
     };
     type "Network.Request" Request { url: String, method: String };
+    type "Fetch.HeaderEntry" HeaderEntry { name: String, value: String };
     type "Network.Request" PausedRequest {
         url: String, method: String, #[serde(default)] headers: serde_json::Map<String, serde_json::Value>,
         post_data: Option<String>
@@ -123,7 +127,9 @@ reins_cdp::protocol! {
     event "Network.loadingFailed" LoadingFailed { request_id: String };
     event "Fetch.requestPaused" RequestPaused {
         request_id: String, frame_id: String, request: PausedRequest, network_id: Option<String>,
-        redirected_request_id: Option<String>, resource_type: String
+        redirected_request_id: Option<String>, resource_type: String,
+        response_status_code: Option<u16>, response_error_reason: Option<String>,
+        response_headers: Option<Vec<HeaderEntry>>
     };
     event "Network.webSocketCreated" SocketCreated { url: String };
     event "Network.webTransportCreated" TransportCreated { url: String };

@@ -290,7 +290,7 @@ async fn r178_an_address_that_leads_to_another_site_is_not_followed() {
 }
 
 /// A site whose pages may wait in the back/forward cache.
-async fn keepable(page: String) -> String {
+pub(crate) async fn keepable(page: String) -> String {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {

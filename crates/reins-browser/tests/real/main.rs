@@ -10,6 +10,7 @@ mod crash;
 mod dialogs;
 mod files;
 mod frames;
+mod heirs;
 mod hold;
 mod keyboard;
 mod listeners;
