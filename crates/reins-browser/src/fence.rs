@@ -148,6 +148,11 @@ impl Hold {
         self.rules.redirects.iter().any(|origin| origin.site() == *site)
     }
 
+    /// The sites that the turn or the step itself names.
+    pub(crate) fn sites(&self) -> impl Iterator<Item = reins_core::Site> {
+        self.rules.redirects.iter().map(reins_core::Origin::site)
+    }
+
     /// Exactly one of the approved origins.
     fn same_origin(&self, url: &str) -> bool {
         reins_core::Origin::parse(url).is_ok_and(|origin| self.rules.redirects.contains(&origin))
@@ -406,6 +411,11 @@ impl Fence {
     /// What holds a document, whatever of it.
     pub(crate) fn holds(&self, document: &DocumentId) -> Option<&Hold> {
         self.touched.get(document)
+    }
+
+    /// Whether anything is held to the sites it knows.
+    pub(crate) fn reaches_any(&self) -> bool {
+        self.touched.values().any(|hold| hold.reaches)
     }
 
     /// Whether anything sent in this tab waits for the person.

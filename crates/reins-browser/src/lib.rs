@@ -36,6 +36,7 @@ pub mod protocol;
 mod reach;
 mod report;
 mod shots;
+mod sockets;
 mod start_error;
 mod tab;
 mod tab_info;
@@ -43,6 +44,7 @@ mod tab_state;
 mod tab_task;
 mod wait;
 mod watch;
+mod workers;
 
 pub use browser::Browser;
 pub use capture::{CaptureRequest, TabCapture};
