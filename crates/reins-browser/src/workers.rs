@@ -10,7 +10,7 @@ use crate::protocol::target::{AttachedToTarget, auto_attach};
 use crate::sockets::{Reached, limit};
 use crate::tab::{ARMING, Tab};
 use reins_cdp::{Event, EventError, Session};
-use reins_core::{DocumentOrigin, Origin, Site};
+use reins_core::{Origin, Site};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
@@ -93,10 +93,36 @@ pub(crate) fn update(browser: &Inner) {
     }
 }
 
+/// Whose a worker is.
+#[derive(Debug, PartialEq, Eq)]
+enum Maker {
+    Site(Site),
+    /// A page, but which one its address does not tell.
+    Page,
+    /// The browser, or an extension: the person's own.
+    Person,
+}
+
+fn maker(url: &str) -> Maker {
+    let inner = url.strip_prefix("blob:").unwrap_or(url);
+    if let Ok(origin) = Origin::parse(inner) {
+        return Maker::Site(origin.site());
+    }
+    let scheme = inner.split_once(':').map_or("", |(scheme, _)| scheme);
+    if ["chrome", "chrome-extension", "chrome-untrusted", "devtools", "edge"].contains(&scheme) {
+        return Maker::Person;
+    }
+    Maker::Page
+}
+
 /// A tab with a touched document of a worker's site, and the sites that are known there. Several tabs
 /// share their workers, and each may need what it knows.
 fn touched(tabs: &[Arc<Tab>], url: &str) -> Option<(Arc<Tab>, BTreeSet<Site>)> {
-    let own = site_of(url);
+    let own = match maker(url) {
+        Maker::Site(site) => Some(site),
+        Maker::Page => None,
+        Maker::Person => return None,
+    };
     let mut sites = BTreeSet::new();
     let mut found = None;
     for tab in tabs {
@@ -107,15 +133,6 @@ fn touched(tabs: &[Arc<Tab>], url: &str) -> Option<(Arc<Tab>, BTreeSet<Site>)> {
     }
     sites.extend(own);
     Some((found?, sites))
-}
-
-/// The site that made a worker. `None`: it cannot be told from its address.
-fn site_of(url: &str) -> Option<Site> {
-    let url = url.strip_prefix("blob:").unwrap_or(url);
-    match crate::frame::document_origin(url) {
-        DocumentOrigin::Web(origin) | DocumentOrigin::Sandboxed(origin) => Some(origin.site()),
-        DocumentOrigin::ScriptBuilt | DocumentOrigin::Browser => None,
-    }
 }
 
 fn note(browser: &Arc<Inner>, id: &str, event: &Event) -> Result<(), EventError> {
@@ -158,9 +175,31 @@ fn note(browser: &Arc<Inner>, id: &str, event: &Event) -> Result<(), EventError>
     Ok(())
 }
 
-/// Where the workers of a tab's site are, for the tab.
+/// The same, for a tab, whose browser may be gone.
 pub(crate) fn update_for(browser: &Weak<Inner>) {
     if let Some(browser) = browser.upgrade() {
         update(&browser);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The workers of the person's extensions are never held for a page.
+    #[test]
+    fn a_worker_belongs_to_a_site_a_page_or_the_person() {
+        let site = |url| Maker::Site(Origin::parse(url).unwrap().site());
+        for (url, whose) in [
+            ("https://app.shop.example/worker.js#x", site("https://shop.example/")),
+            ("blob:https://shop.example/9b1d", site("https://shop.example/")),
+            ("blob:null/9b1d", Maker::Page),
+            ("data:text/javascript,1", Maker::Page),
+            ("", Maker::Page),
+            ("chrome-extension://abc/background.js", Maker::Person),
+            ("chrome://omnibox-popup.top-chrome/", Maker::Person),
+        ] {
+            assert_eq!(maker(url), whose, "{url}");
+        }
     }
 }
