@@ -241,16 +241,7 @@ fn told_nothing_of(verdict: &Verdict) -> bool {
 /// Tells the browser what has changed, after something that changes it. Commands are carried out in the
 /// order in which they are sent, so nothing has to wait for the answers.
 pub(crate) fn update(tab: &Arc<Tab>) {
-    workers::update_for(&tab.browser);
-    let (changes, new) = {
-        let mut state = tab.state();
-        (state.limit_sockets(), !state.sockets.taken)
-    };
-    for (session, sites) in changes {
-        let answer = session.post(limit(Reached::Sockets, sites.as_ref()), ARMING);
-        if new {
-            learn_whether_taken(tab, answer);
-        }
+    for (session, sites) in update_rules(tab) {
         let frames = tab.state().frames_of(session.id());
         for frame in frames {
             tell_document(tab, &frame, sites.as_ref());
@@ -258,10 +249,35 @@ pub(crate) fn update(tab: &Arc<Tab>) {
     }
 }
 
-/// A document that comes up in a session with rules.
-pub(crate) fn world_created(tab: &Tab, frame: &FrameId) {
+/// The same after a frame has moved on. No document is told: the old one may wait in the back/forward
+/// cache, where it would be thrown out for running script; the new one is told as it comes up.
+pub(crate) fn moved(tab: &Arc<Tab>) {
+    update_rules(tab);
+}
+
+fn update_rules(tab: &Arc<Tab>) -> Vec<Change> {
+    workers::update_for(&tab.browser);
+    let (changes, new) = {
+        let mut state = tab.state();
+        (state.limit_sockets(), !state.sockets.taken)
+    };
+    for (session, sites) in &changes {
+        let answer = session.post(limit(Reached::Sockets, sites.as_ref()), ARMING);
+        if new {
+            learn_whether_taken(tab, answer);
+        }
+    }
+    changes
+}
+
+/// A document that a frame shows in a session with rules. The main one is told once it is parsed: its world
+/// may come up before it is known whose it is.
+pub(crate) fn shows(tab: &Tab, frame: &FrameId, parsed: bool) {
     let sites = {
         let state = tab.state();
+        if *frame == state.main && !parsed {
+            return;
+        }
         let session = state.frames.get(frame).and_then(|frame| frame.session.id());
         session.and_then(|session| state.sockets.told.get(session)).cloned()
     };

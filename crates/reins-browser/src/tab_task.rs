@@ -107,7 +107,7 @@ impl<'a> Children<'a> {
                 self.sessions.remove(&gone.session_id);
                 self.workers.remove(&gone.session_id);
                 tab.state().session_gone(&gone.session_id);
-                sockets::update(tab);
+                sockets::moved(tab);
             }
             wire::FrameNavigated::METHOD => {
                 let navigated: wire::FrameNavigated = event.parse()?;
@@ -119,7 +119,7 @@ impl<'a> Children<'a> {
                     state.restored(&FrameId::new(navigated.frame.id.as_str()));
                 }
                 drop(state);
-                sockets::update(tab);
+                sockets::moved(tab);
             }
             wire::ContextCreated::METHOD => {
                 let created: wire::ContextCreated = event.parse()?;
@@ -127,7 +127,7 @@ impl<'a> Children<'a> {
                     let frame = FrameId::new(created.context.aux_data.frame_id.as_str());
                     tab.state().world_created(&created.context, session);
                     owners::prefetch(tab, &frame);
-                    sockets::world_created(tab, &frame);
+                    sockets::shows(tab, &frame, false);
                 }
             }
             wire::BindingCalled::METHOD => self.said(event, session)?,
@@ -147,6 +147,8 @@ impl<'a> Children<'a> {
             PARSED if session.id() == tab.session.id() => {
                 note(&mut tab.state(), event, session, tab)?;
                 narrow(tab);
+                let main = tab.state().main.clone();
+                sockets::shows(tab, &main, true);
             }
             // They are told of the document as well, and not waited for.
             wire::RequestWillBeSent::METHOD
