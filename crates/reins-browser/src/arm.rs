@@ -10,10 +10,6 @@ use crate::tab::{ARMING, Tab};
 use reins_cdp::Session;
 use std::sync::Arc;
 
-/// The browser keeps copies of bodies for us otherwise; we never ask for them.
-const NO_BODIES: NetworkEnable =
-    NetworkEnable { max_total_buffer_size: 0, max_resource_buffer_size: 0 };
-
 /// Arms a tab and lets it run. Written in one go; the tab is `armed` once all of it is answered.
 pub(crate) fn arm_tab(tab: &Arc<Tab>) {
     let session = &tab.session;
@@ -46,7 +42,7 @@ pub(crate) fn arm_child(session: &Session, kind: &str, wide: bool) {
         drop(session.post(if wide { hold_everything() } else { hold_documents() }, ARMING));
     } else {
         // Sockets of workers are seen only there.
-        drop(session.post(NO_BODIES, ARMING));
+        drop(session.post(NetworkEnable::without_bodies(), ARMING));
         drop(session.post(auto_attach(), ARMING));
     }
     drop(session.post(RunIfWaiting {}, ARMING));
@@ -65,7 +61,7 @@ fn watch_frames(session: &Session) {
     let binding = AddBinding { name: BINDING, execution_context_name: reins_page::WORLD };
     drop(session.post(binding, ARMING));
     drop(session.post(script, ARMING));
-    drop(session.post(NO_BODIES, ARMING));
+    drop(session.post(NetworkEnable::without_bodies(), ARMING));
     // Needed by the count that finds closed shadow roots.
     drop(session.post(DomEnable {}, ARMING));
     drop(session.post(auto_attach(), ARMING));

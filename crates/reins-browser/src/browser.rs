@@ -14,6 +14,7 @@ use crate::protocol::target::{
 use crate::start_error::StartError;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};
+use crate::workers::Worker;
 use futures_util::future::join_all;
 use reins_cdp::{Connection, Session};
 use reins_core::{BrowserId, HistoryStep, TabId};
@@ -39,8 +40,8 @@ pub(crate) struct Inner {
     /// Tabs in the order they were seen.
     tabs: Mutex<BTreeMap<u64, Arc<Tab>>>,
     next: AtomicU64,
-    /// Service and shared workers that run: the address of each by its session.
-    workers: Mutex<HashMap<String, String>>,
+    /// Service and shared workers that run, by session.
+    workers: Mutex<HashMap<String, Worker>>,
     /// Tabs asked for by us whose target has not been announced yet.
     pub(crate) creating: AtomicUsize,
     pub(crate) changes: watch::Sender<u64>,
@@ -271,7 +272,7 @@ impl Inner {
         self.lock().values().cloned().collect()
     }
 
-    pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<String, String>> {
+    pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<String, Worker>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -190,6 +190,11 @@ impl Hold {
         self.rules.redirects.iter().any(|origin| origin.site() == *site)
     }
 
+    /// The sites that the turn or the step itself names.
+    pub(crate) fn sites(&self) -> impl Iterator<Item = reins_core::Site> {
+        self.rules.redirects.iter().map(reins_core::Origin::site)
+    }
+
     /// Exactly one of the approved origins.
     fn same_origin(&self, url: &str) -> bool {
         reins_core::Origin::parse(url).is_ok_and(|origin| self.rules.redirects.contains(&origin))
@@ -499,6 +504,11 @@ impl Fence {
     /// Whether an action of ours that is input to no page is under way.
     pub(crate) fn navigates(&self) -> bool {
         self.live.iter().any(|live| live.own)
+    }
+
+    /// Whether anything is held to the sites it knows.
+    pub(crate) fn reaches_any(&self) -> bool {
+        self.touched.values().any(|hold| hold.reaches)
     }
 
     /// Whether anything sent in this tab waits for the person.

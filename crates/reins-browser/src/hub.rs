@@ -10,11 +10,12 @@ use crate::held::reads;
 use crate::protocol::page::{FailRequest, RequestPaused, RunIfWaiting};
 use crate::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
-    TargetInfo, TargetInfoChanged, auto_attach,
+    TargetInfo, TargetInfoChanged,
 };
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::OpenedBy;
 use crate::tab_task;
+use crate::workers;
 use reins_cdp::{Event, EventError, Events, Session};
 use reins_core::TabId;
 use std::sync::atomic::Ordering;
@@ -57,6 +58,7 @@ fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), 
             let gone: DetachedFromTarget = event.parse()?;
             browser.workers().remove(&gone.session_id);
             if let Some(tab) = browser.remove(&gone.session_id) {
+                workers::update(browser);
                 browser.outlet.send(BrowserEvent::TabClosed { tab: tab.id.clone() });
             }
         }
@@ -77,15 +79,13 @@ fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), 
 
 fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     let session = browser.connection.session(&attached.session_id);
-    let info = attached.target_info;
-    if info.r#type != "page" {
+    if attached.target_info.r#type != "page" {
         // Service and shared workers: attached so that nothing runs unwatched.
-        browser.workers().insert(attached.session_id, info.url);
         hold_worker(browser, &session);
-        drop(session.post(auto_attach(), ARMING));
-        drop(session.post(RunIfWaiting {}, ARMING));
+        workers::attached(browser, attached);
         return;
     }
+    let info = attached.target_info;
     let id = TabId::new(info.target_id.as_str());
     let opener = opener(browser, &info);
     if attached.waiting_for_debugger
@@ -118,6 +118,7 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
         &info.url,
         browser.containment.clone(),
         browser.outlet.clone(),
+        Arc::downgrade(browser),
     ));
     let blank = |url: &str| url.is_empty() || url == "about:blank";
     let asked = match &opener {

@@ -38,6 +38,7 @@ pub mod protocol;
 mod reach;
 mod report;
 mod shots;
+mod sockets;
 mod start_error;
 mod tab;
 mod tab_info;
@@ -45,6 +46,7 @@ mod tab_state;
 mod tab_task;
 mod wait;
 mod watch;
+mod workers;
 
 pub use browser::Browser;
 pub use capture::{CaptureRequest, TabCapture};

@@ -280,7 +280,7 @@ impl TabState {
     }
 
     /// The touched document that answers for a frame: its own, or the one around it that made it.
-    fn holder(&self, frame: &FrameId) -> Option<(DocumentId, Hold)> {
+    pub(crate) fn holder(&self, frame: &FrameId) -> Option<(DocumentId, Hold)> {
         let mut at = frame;
         // No tree of frames is deeper; one that is being rebuilt could hold a circle for a moment.
         for _ in 0..64 {
@@ -313,36 +313,23 @@ impl TabState {
         self.reach.last.get(frame).cloned()
     }
 
+    /// The sites that a document knows.
+    pub(crate) fn known_sites(&self, document: &DocumentId) -> impl Iterator<Item = &Site> {
+        self.reach.known.get(document).into_iter().flatten()
+    }
+
     pub(crate) fn knows(&self, document: &DocumentId, url: &str) -> bool {
         let Ok(origin) = Origin::parse(url) else { return true };
         self.reach.known.get(document).is_some_and(|sites| sites.contains(&origin.site()))
     }
 
-    /// A socket cannot be held or refused. Whether it goes to a site that nobody knew.
-    pub(crate) fn socket_opened(&mut self, frame: &FrameId, url: &str) {
-        let Some((document, hold)) = self.holder(frame).or_else(|| {
-            let document = self.main_frame()?.document.clone()?;
-            let hold = self.fence.touched_by(&document)?;
-            Some((document, hold))
-        }) else {
-            return;
-        };
-        let web = url.replacen("ws", "http", 1);
-        if hold.held {
-            self.tell_refused(format!(
-                "this page opened a socket to {}; what it sends there cannot be held",
-                shown(url)
-            ));
-        }
-        if self.judge_site(&document, &hold, &web, "open a socket to") != Verdict::Pass {
-            let site = shown(url);
-            self.tell_refused(format!(
-                "this page opened a socket to a site it did not know before, {site}; the browser offers no way to refuse one"
-            ));
-        }
-    }
-
-    fn judge_site(&mut self, document: &DocumentId, hold: &Hold, url: &str, what: &str) -> Verdict {
+    pub(crate) fn judge_site(
+        &mut self,
+        document: &DocumentId,
+        hold: &Hold,
+        url: &str,
+        what: &str,
+    ) -> Verdict {
         let Ok(origin) = Origin::parse(url) else { return Verdict::Pass };
         let site = origin.site();
         if hold.knows(&site) || self.knows(document, url) {

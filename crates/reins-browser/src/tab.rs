@@ -1,5 +1,6 @@
 //! A tab as callers hold it: its state, and ways to wait for it to change.
 
+use crate::browser::Inner;
 use crate::containment::Containment;
 use crate::error::BrowserError;
 use crate::event::BrowserEvent;
@@ -22,6 +23,8 @@ pub(crate) struct Tab {
     pub(crate) session: Session,
     pub(crate) connection: Connection,
     pub(crate) containment: Arc<Containment>,
+    /// Whose tab it is.
+    pub(crate) browser: Weak<Inner>,
     outlet: Outlet,
     state: Mutex<TabState>,
     version: watch::Sender<u64>,
@@ -43,6 +46,7 @@ impl Tab {
         url: &str,
         containment: Arc<Containment>,
         outlet: Outlet,
+        browser: Weak<Inner>,
     ) -> Self {
         Self {
             connection: session.connection(),
@@ -50,6 +54,7 @@ impl Tab {
             id,
             session,
             containment,
+            browser,
             outlet,
             version: watch::Sender::new(0),
             acting: Arc::new(Semaphore::new(1)),

@@ -6,6 +6,7 @@ use crate::held::Held;
 use crate::protocol::page as wire;
 use crate::reach::Reach;
 use crate::report::Report;
+use crate::sockets::Sockets;
 use crate::tab_info::{Dialog, Download, OpenedBy, TabInfo};
 use reins_cdp::Session;
 use reins_core::{DocumentOrigin, FrameId, NodeNumber, TabId};
@@ -59,6 +60,7 @@ pub(crate) struct TabState {
     pub(crate) told: Mark,
     pub(crate) fence: Fence,
     pub(crate) reach: Reach,
+    pub(crate) sockets: Sockets,
     pub(crate) held: Held,
     pub(crate) downloads: Vec<(Mark, String, Download)>,
     /// Everything that arms the tab has been answered.
@@ -159,6 +161,7 @@ impl TabState {
             told: 0,
             fence: Fence::default(),
             reach: Reach::default(),
+            sockets: Sockets::default(),
             held: Held::default(),
             downloads: Vec::new(),
             armed: false,
@@ -430,6 +433,7 @@ impl TabState {
         self.tick();
         self.requests.retain(|(s, _), _| s != session);
         self.worlds.retain(|_, w| w.session.id() != Some(session));
+        self.sockets.gone(session);
         let gone: Vec<FrameId> = self
             .frames
             .values()

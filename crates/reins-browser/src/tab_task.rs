@@ -11,6 +11,7 @@ use crate::protocol::page as wire;
 use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
 use crate::reach::ResourceRequest;
 use crate::report::{BINDING, Said};
+use crate::sockets::{self, Reached};
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{Dialog, DialogKind};
 use crate::tab_state::{FileChooser, TabState};
@@ -107,6 +108,7 @@ impl<'a> Children<'a> {
                 self.sessions.remove(&gone.session_id);
                 self.workers.remove(&gone.session_id);
                 tab.state().session_gone(&gone.session_id);
+                sockets::moved(tab);
             }
             wire::FrameNavigated::METHOD => {
                 let navigated: wire::FrameNavigated = event.parse()?;
@@ -117,6 +119,8 @@ impl<'a> Children<'a> {
                 if restored {
                     state.restored(&FrameId::new(navigated.frame.id.as_str()));
                 }
+                drop(state);
+                sockets::moved(tab);
             }
             wire::ContextCreated::METHOD => {
                 let created: wire::ContextCreated = event.parse()?;
@@ -124,6 +128,7 @@ impl<'a> Children<'a> {
                     let frame = FrameId::new(created.context.aux_data.frame_id.as_str());
                     tab.state().world_created(&created.context, session);
                     owners::prefetch(tab, &frame);
+                    sockets::shows(tab, &frame, false);
                 }
             }
             wire::BindingCalled::METHOD => self.said(event, session)?,
@@ -143,6 +148,8 @@ impl<'a> Children<'a> {
             PARSED if session.id() == tab.session.id() => {
                 note(&mut tab.state(), event, session, tab)?;
                 narrow(tab);
+                let main = tab.state().main.clone();
+                sockets::shows(tab, &main, true);
             }
             // They are told of the document as well, and not waited for.
             wire::RequestWillBeSent::METHOD
@@ -158,6 +165,14 @@ impl<'a> Children<'a> {
         let child = self.tab.connection.session(&attached.session_id);
         // What a touched document makes is held as the document is.
         let wide = self.tab.state().starts_wide(&attached.session_id);
+        // Workers of a document go by its rules.
+        let frame = attached.target_info.r#type == "iframe";
+        if wide
+            && frame
+            && let Some(sites) = self.tab.state().limit_new(&child)
+        {
+            drop(child.post(sockets::limit(Reached::Sockets, Some(&sites)), ARMING));
+        }
         arm_child(&child, &attached.target_info.r#type, wide);
         if attached.target_info.r#type != "iframe" {
             self.workers.insert(attached.session_id.clone());
@@ -190,6 +205,7 @@ impl<'a> Children<'a> {
         if person.is_some() {
             drop(held::fail_all(self.tab, "you took over the page"));
             narrow(self.tab);
+            sockets::update(self.tab);
         }
         if let Some(kind) = person {
             self.tab.emit(BrowserEvent::PersonInput { tab: self.tab.id.clone(), kind });
@@ -410,12 +426,11 @@ fn note(
             state.asked_to_navigate(&FrameId::new(e.frame_id), &e.url, session.id());
         }
         wire::SocketCreated::METHOD => {
-            state.held.channel = true;
-            let frame = state.frames.values().find(|f| f.session.id() == session.id());
-            let frame = frame.map_or_else(|| state.main.clone(), |frame| frame.id.clone());
-            state.socket_opened(&frame, &event.parse::<wire::SocketCreated>()?.url);
+            state.socket_opened(session.id(), &event.parse::<wire::SocketCreated>()?.url);
         }
-        wire::TransportCreated::METHOD => state.held.channel = true,
+        wire::TransportCreated::METHOD => {
+            state.transport_opened(session.id(), &event.parse::<wire::TransportCreated>()?.url);
+        }
         LOADED if own => {
             state.tick();
             state.loaded = true;

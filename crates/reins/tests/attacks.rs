@@ -76,4 +76,4 @@ fn the_corpus_is_whole() {
 }
 
 /// The corpus only grows.
-const LEAST_CASES: usize = 300;
+const LEAST_CASES: usize = 304;

@@ -4,6 +4,7 @@ import { acting } from "./act";
 import { capture, facts, suspects, tellInternals } from "./capture";
 import { installGuard } from "./guard";
 import { tellListeners } from "./listeners";
+import { installParting, limitSockets } from "./parting";
 import { adoptRoots, deepActiveElement, node, number } from "./nodes";
 import { seal } from "./seal";
 
@@ -17,6 +18,7 @@ const reading = {
   number,
   adoptRoots,
   seal,
+  limitSockets,
   focused: (): number => {
     const active = deepActiveElement();
     return active ? number(active) : 0;
@@ -35,4 +37,5 @@ declare global {
 if (!globalThis.__reins) {
   globalThis.__reins = Object.freeze({ ...reading, ...acting });
   installGuard();
+  installParting();
 }

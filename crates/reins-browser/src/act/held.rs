@@ -98,7 +98,11 @@ impl Browser {
             (frames, origins)
         };
         let mine = |url: &str| origins.contains(&crate::frame::document_origin(url));
-        let helped = self.inner.workers().values().any(|url| mine(url) || url.starts_with("blob:"));
+        let helped = self
+            .inner
+            .workers()
+            .values()
+            .any(|worker| mine(&worker.url) || worker.url.starts_with("blob:"));
         let others = self.inner.all_tabs().into_iter().filter(|other| other.id != tab.id);
         let seconded = others.map(|other| other.info().url).any(|url| mine(&url));
         if helped || seconded || tab.has_related() {

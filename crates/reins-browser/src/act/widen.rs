@@ -4,9 +4,11 @@ use super::step::ASKING;
 use crate::arm::hold_everything;
 use crate::page_call::ask;
 use crate::protocol::page::BypassServiceWorker;
+use crate::sockets;
 use crate::tab::Tab;
 use futures_util::future::{join, join_all};
 use reins_core::DocumentId;
+use std::sync::Arc;
 
 /// What the markup of a document names for itself to load from. In our world a page cannot bend this.
 const NAMED: &str = "(()=>{const s=new Set();for(const e of document.querySelectorAll(\
@@ -16,7 +18,7 @@ const NAMED: &str = "(()=>{const s=new Set();for(const e of document.querySelect
 
 /// Widens what is held for documents that are about to be touched. Ends when it is in force. Costs
 /// something only the first time in a document.
-pub(crate) async fn widen(tab: &Tab, documents: &[DocumentId]) {
+pub(crate) async fn widen(tab: &Arc<Tab>, documents: &[DocumentId]) {
     if documents.is_empty() {
         return;
     }
@@ -37,8 +39,11 @@ pub(crate) async fn widen(tab: &Tab, documents: &[DocumentId]) {
         })
     });
     let (_, named) = join(join_all(held), join_all(asked)).await;
-    let mut state = tab.state();
-    for (document, named) in named {
-        state.survey(&document, &named);
+    {
+        let mut state = tab.state();
+        for (document, named) in named {
+            state.survey(&document, &named);
+        }
     }
+    sockets::update(tab);
 }

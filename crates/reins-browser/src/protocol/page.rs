@@ -58,6 +58,9 @@ reins_cdp::protocol! {
     command "DOM.setFileInputFiles" SetFiles<'a> { files: &'a [String] }
         optional { object_id: &'a str, backend_node_id: i64 };
     command "Network.enable" NetworkEnable { max_total_buffer_size: u32, max_resource_buffer_size: u32 };
+    command "Network.emulateNetworkConditionsByRule" LimitConnections {
+        matched_network_conditions: Vec<NetworkConditions>
+    };
     command "Network.setBypassServiceWorker" BypassServiceWorker { bypass: bool };
     command "Fetch.enable" FetchEnable<'a> { patterns: Vec<RequestPattern<'a>> };
     command "Fetch.continueRequest" ContinueRequest<'a> { request_id: &'a str }
@@ -170,6 +173,24 @@ pub(crate) struct RequestPattern<'a> {
     /// `None`: of every kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resource_type: Option<&'a str>,
+}
+
+impl NetworkEnable {
+    /// The browser keeps copies of bodies for us otherwise; we never ask for them.
+    pub(crate) fn without_bodies() -> Self {
+        Self { max_total_buffer_size: 0, max_resource_buffer_size: 0 }
+    }
+}
+
+/// What becomes of connections to addresses that a pattern fits. The first that fits counts.
+#[derive(Clone, Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NetworkConditions {
+    pub(crate) url_pattern: String,
+    pub(crate) offline: bool,
+    pub(crate) latency: f64,
+    pub(crate) download_throughput: f64,
+    pub(crate) upload_throughput: f64,
 }
 
 #[cfg(test)]
