@@ -61,6 +61,8 @@ pub(crate) struct TabState {
     pub(crate) reach: Reach,
     pub(crate) held: Held,
     pub(crate) downloads: Vec<(Mark, String, Download)>,
+    /// Frames in other processes and workers, by session; whether each is a worker.
+    pub(crate) children: HashMap<String, (Session, bool)>,
     /// Everything that arms the tab has been answered.
     pub(crate) armed: bool,
     pub(crate) crashed: bool,
@@ -161,6 +163,7 @@ impl TabState {
             reach: Reach::default(),
             held: Held::default(),
             downloads: Vec::new(),
+            children: HashMap::new(),
             armed: false,
             crashed: false,
             closed: false,
@@ -426,6 +429,7 @@ impl TabState {
     /// A frame's process or session is gone.
     pub(crate) fn session_gone(&mut self, session: &str) {
         self.tick();
+        self.children.remove(session);
         self.requests.retain(|(s, _), _| s != session);
         self.worlds.retain(|_, w| w.session.id() != Some(session));
         let gone: Vec<FrameId> = self

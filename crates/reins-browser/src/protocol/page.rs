@@ -59,7 +59,12 @@ reins_cdp::protocol! {
         optional { object_id: &'a str, backend_node_id: i64 };
     command "Network.enable" NetworkEnable { max_total_buffer_size: u32, max_resource_buffer_size: u32 };
     command "Network.setBypassServiceWorker" BypassServiceWorker { bypass: bool };
-    command "Fetch.enable" FetchEnable<'a> { patterns: Vec<RequestPattern<'a>> };
+    command "Fetch.enable" FetchEnable<'a> {
+        patterns: Vec<RequestPattern<'a>>, handle_auth_requests: bool
+    };
+    command "Fetch.continueWithAuth" ContinueWithAuth<'a> {
+        request_id: &'a str, auth_challenge_response: AuthAnswer<'a>
+    };
     command "Fetch.continueRequest" ContinueRequest<'a> { request_id: &'a str };
     command "Fetch.failRequest" FailRequest<'a> { request_id: &'a str, error_reason: &'a str };
 
@@ -90,6 +95,7 @@ reins_cdp::protocol! {
         url: String, method: String, #[serde(default)] headers: serde_json::Map<String, serde_json::Value>,
         post_data: Option<String>
     };
+    type "Fetch.AuthChallenge" AuthChallenge { origin: String, realm: String };
 
     event "Page.frameAttached" FrameAttached { frame_id: String, parent_frame_id: String };
     event "Page.frameDetached" FrameDetached { frame_id: String, reason: Option<String> };
@@ -125,6 +131,7 @@ reins_cdp::protocol! {
         request_id: String, frame_id: String, request: PausedRequest, network_id: Option<String>,
         redirected_request_id: Option<String>, resource_type: String
     };
+    event "Fetch.authRequired" AuthRequired { request_id: String, auth_challenge: AuthChallenge };
     event "Network.webSocketCreated" SocketCreated { url: String };
     event "Network.webTransportCreated" TransportCreated { url: String };
     event "Inspector.targetCrashed" TargetCrashed {};
@@ -155,6 +162,12 @@ pub(crate) struct Clip {
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) scale: f64,
+}
+
+/// What a site is told that asks for a name and a password.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub(crate) struct AuthAnswer<'a> {
+    pub(crate) response: &'a str,
 }
 
 /// Which requests are held.
