@@ -144,6 +144,7 @@ pub(crate) fn called(call: &ConsoleCalled, from: Option<String>) -> Option<Conso
         _ => Vec::new(),
     };
     let place = call.stack_trace.as_ref().and_then(|stack| stack.call_frames.first()).map(place);
+    let stack = beyond(stack, place.as_deref());
     Some(ConsoleEntry { level, text: clean(&text), place, stack, from })
 }
 
@@ -165,6 +166,7 @@ pub(crate) fn thrown(thrown: &Thrown, from: Option<String>) -> ConsoleEntry {
         _ => None,
     };
     let stack = if own.is_empty() { calls(thrown.stack_trace.as_ref()) } else { own };
+    let stack = beyond(stack, place.as_deref());
     ConsoleEntry { level: ConsoleLevel::Error, text: clean(&text), place, stack, from }
 }
 
@@ -238,6 +240,14 @@ fn calls(stack: Option<&Stack>) -> Vec<String> {
 fn calls_of(description: &str) -> Vec<String> {
     let lines = description.lines().filter_map(|line| line.trim_start().strip_prefix("at "));
     lines.take(CALLS).map(|line| reins_guard::clip_middle(&clean(line), ADDRESS)).collect()
+}
+
+/// A stack of one call says no more than its place.
+fn beyond(stack: Vec<String>, place: Option<&str>) -> Vec<String> {
+    match (stack.as_slice(), place) {
+        ([only], Some(place)) if only == place => Vec::new(),
+        _ => stack,
+    }
 }
 
 /// What an error says of itself, without its calls.

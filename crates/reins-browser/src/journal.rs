@@ -155,6 +155,8 @@ struct Scribe<'a> {
     sessions: HashMap<String, (Session, Source)>,
     /// The frame of each script context, by session and number.
     contexts: HashMap<(String, i64), FrameId>,
+    /// What each frame shows.
+    frames: HashMap<FrameId, String>,
     /// Logged objects that have not been let go, by session.
     objects: HashMap<String, u32>,
 }
@@ -174,6 +176,7 @@ impl<'a> Scribe<'a> {
             journal,
             sessions: HashMap::from([(own, (tab.session.clone(), Source::Frames))]),
             contexts: HashMap::new(),
+            frames: HashMap::new(),
             objects: HashMap::new(),
         }
     }
@@ -260,20 +263,24 @@ impl<'a> Scribe<'a> {
 
     /// Forgets the contexts of frames that are gone.
     fn make_room(&mut self) {
-        if self.contexts.len() < CONTEXTS {
+        if self.contexts.len() < CONTEXTS && self.frames.len() < CONTEXTS {
             return;
         }
         let state = self.tab.state();
         self.contexts.retain(|_, frame| state.frames.contains_key(frame));
+        let shown = |frame: &FrameId| state.frames.contains_key(frame);
+        self.frames.retain(|frame, _| shown(frame));
         drop(state);
         if self.contexts.len() >= CONTEXTS {
             self.contexts.clear();
+            self.frames.clear();
         }
     }
 
     fn navigated(&mut self, navigated: &FrameNavigated) {
         let frame = &navigated.frame;
         if frame.id != self.tab.id.as_str() {
+            self.frames.insert(FrameId::new(frame.id.as_str()), shown(&frame.url));
             return;
         }
         let mut pages = self.journal.pages();
@@ -354,12 +361,10 @@ impl<'a> Scribe<'a> {
                 }
             }
         };
-        let state = self.tab.state();
-        let inside = frame != state.main && !frame.as_str().is_empty();
-        let url = inside.then(|| state.frames.get(&frame).map(|frame| frame.url.clone()));
-        drop(state);
-        url.map(|url| {
-            url.map_or_else(|| "frame".to_owned(), |url| format!("frame {}", shown(&url)))
+        let inside = frame.as_str() != self.tab.id.as_str() && !frame.as_str().is_empty();
+        inside.then(|| match self.frames.get(&frame) {
+            Some(url) => format!("frame {url}"),
+            None => "frame".to_owned(),
         })
     }
 }
