@@ -437,9 +437,7 @@ pub(crate) struct Refused<'a> {
 
 fn size(bytes: f64) -> Option<u64> {
     // Whole and far below what a float holds exactly.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked beside")]
-    let whole = (bytes >= 0.0).then_some(bytes as u64);
-    whole
+    (bytes >= 0.0).then_some(bytes as u64)
 }
 
 fn told(text: &str) -> String {
