@@ -1,5 +1,7 @@
 //! Arming: everything that watches a target is in place before its first script runs.
 
+use crate::containment::Records;
+use crate::protocol::inspect::LogEnable;
 use crate::protocol::page::{
     AddBinding, AddScript, DomEnable, FetchEnable, GetFrameTree, InterceptFileChooser,
     NetworkEnable, PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
@@ -10,10 +12,22 @@ use crate::tab::{ARMING, Tab};
 use reins_cdp::Session;
 use std::sync::Arc;
 
+/// Bodies of answers that Chromium keeps in each process of a tab, the oldest going first. One that is
+/// larger is data that nobody reads as text.
+const SOME_BODIES: NetworkEnable =
+    NetworkEnable { max_total_buffer_size: 16 << 20, max_resource_buffer_size: 4 << 20 };
+
+fn bodies(records: Records) -> NetworkEnable {
+    match records {
+        Records::Nothing => NetworkEnable::without_bodies(),
+        Records::LogAndTraffic => SOME_BODIES,
+    }
+}
+
 /// Arms a tab and lets it run. Written in one go; the tab is `armed` once all of it is answered.
 pub(crate) fn arm_tab(tab: &Arc<Tab>) {
     let session = &tab.session;
-    watch_frames(session);
+    watch_frames(session, tab.containment.records);
     let focus = SetFocusEmulation { enabled: true };
     // A background tab must behave as a visible one, since we never bring it to the front.
     drop(session.post(focus, ARMING));
@@ -36,19 +50,23 @@ pub(crate) fn arm_tab(tab: &Arc<Tab>) {
 }
 
 /// Arms a frame in another process, or a worker, and lets it run.
-pub(crate) fn arm_child(session: &Session, kind: &str, wide: bool) {
+pub(crate) fn arm_child(session: &Session, kind: &str, wide: bool, records: Records) {
     if kind == "iframe" {
-        watch_frames(session);
+        watch_frames(session, records);
         drop(session.post(if wide { hold_everything() } else { hold_documents() }, ARMING));
     } else {
         // Sockets of workers are seen only there.
-        drop(session.post(NetworkEnable::without_bodies(), ARMING));
+        drop(session.post(bodies(records), ARMING));
+        if records == Records::LogAndTraffic {
+            drop(session.post(RuntimeEnable {}, ARMING));
+            drop(session.post(LogEnable {}, ARMING));
+        }
         drop(session.post(auto_attach(), ARMING));
     }
     drop(session.post(RunIfWaiting {}, ARMING));
 }
 
-fn watch_frames(session: &Session) {
+fn watch_frames(session: &Session, records: Records) {
     let script = AddScript {
         source: reins_page::SCRIPT,
         world_name: reins_page::WORLD,
@@ -61,7 +79,10 @@ fn watch_frames(session: &Session) {
     let binding = AddBinding { name: BINDING, execution_context_name: reins_page::WORLD };
     drop(session.post(binding, ARMING));
     drop(session.post(script, ARMING));
-    drop(session.post(NetworkEnable::without_bodies(), ARMING));
+    drop(session.post(bodies(records), ARMING));
+    if records == Records::LogAndTraffic {
+        drop(session.post(LogEnable {}, ARMING));
+    }
     // Needed by the count that finds closed shadow roots.
     drop(session.post(DomEnable {}, ARMING));
     drop(session.post(auto_attach(), ARMING));
@@ -70,10 +91,12 @@ fn watch_frames(session: &Session) {
 
 /// Documents wait for our word.
 pub(crate) fn hold_documents() -> FetchEnable<'static> {
-    FetchEnable { patterns: vec![RequestPattern { resource_type: Some("Document") }] }
+    let patterns = vec![RequestPattern { resource_type: Some("Document") }];
+    FetchEnable { patterns, handle_auth_requests: true }
 }
 
 /// Every request waits for our word.
 pub(crate) fn hold_everything() -> FetchEnable<'static> {
-    FetchEnable { patterns: vec![RequestPattern { resource_type: None }] }
+    let patterns = vec![RequestPattern { resource_type: None }];
+    FetchEnable { patterns, handle_auth_requests: true }
 }

@@ -1,4 +1,5 @@
-//! What pages of this browser may do, as plain data. Levels and rules are decided elsewhere.
+//! What pages of this browser may do, and what is kept of them, as plain data. Levels and rules are
+//! decided elsewhere.
 
 use reins_core::OriginPattern;
 use std::path::PathBuf;
@@ -16,6 +17,18 @@ pub struct Containment {
     pub downloads: Downloads,
     /// Directories whose files may be given to a page. Links are resolved before comparing.
     pub upload_roots: Vec<PathBuf>,
+    /// What is kept of what pages log and load, for who inspects them.
+    pub records: Records,
+}
+
+/// What is kept of what pages log and load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Records {
+    /// Nothing: pages that nobody inspects cost nothing more.
+    #[default]
+    Nothing,
+    /// Messages and requests of each tab's main document, within bounds.
+    LogAndTraffic,
 }
 
 /// What the top level of a tab may open.

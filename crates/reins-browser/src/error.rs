@@ -53,6 +53,11 @@ pub enum BrowserError {
         /// How long.
         after: Duration,
     },
+    /// Nothing is kept of what pages log and load.
+    #[error(
+        "what pages log and load is not kept here; the person can start Reins with --tools core,inspect"
+    )]
+    NotKept,
     /// A picture or a document does not fit the bounds even at the lowest quality.
     #[error(
         "the picture is larger than {limit} bytes even at the lowest quality; take a picture of one element instead"
@@ -99,6 +104,7 @@ impl BrowserError {
             BrowserError::Busy(_) => "page_busy",
             BrowserError::Page { .. } => "page",
             BrowserError::NotSeen { .. } => "not_seen",
+            BrowserError::NotKept => "not_kept",
             BrowserError::PictureTooLarge { .. } => "picture_too_large",
             BrowserError::Facts(_) => "page_facts",
             BrowserError::Start(error) => error.code(),

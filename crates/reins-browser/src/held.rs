@@ -4,6 +4,7 @@
 use crate::body;
 use crate::fence::{DocumentRequest, Hold};
 use crate::frame::Mark;
+use crate::journal;
 use crate::protocol::page::{FailRequest, RequestPaused};
 use crate::tab::{ARMING, Tab};
 use crate::tab_state::TabState;
@@ -31,7 +32,7 @@ pub(crate) struct Waiting {
     pub(crate) session: Session,
     /// As interception names it.
     pub(crate) request: String,
-    network: Option<String>,
+    pub(crate) network: Option<String>,
     frame: FrameId,
     /// The document that it leads to, if it loads one.
     pub(crate) leads_to: Option<String>,
@@ -223,6 +224,7 @@ pub(crate) fn keep(tab: &Arc<Tab>, session: &Session, paused: RequestPaused, hol
         );
         state.tell_refused(what);
         drop(state);
+        journal::not_sent(tab, &waiting, "not sent: more than can be asked about at once");
         drop(fail(&waiting));
         tab.changed();
         return;
@@ -253,6 +255,7 @@ pub(crate) fn fail_all(tab: &Tab, why: &str) -> Vec<Failing> {
 
 fn give_up(tab: &Tab, waiting: &Waiting, why: &str) -> Failing {
     let failed = fail(waiting);
+    journal::not_sent(tab, waiting, &format!("not sent: {why}"));
     let what = format!("this page tried to send {}; it was not sent: {why}", told(waiting));
     tab.state().tell_refused(what);
     tab.changed();

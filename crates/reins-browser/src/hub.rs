@@ -7,7 +7,8 @@ use crate::downloads::{self, Saving};
 use crate::event::BrowserEvent;
 use crate::fence::{WindowVerdict, shown};
 use crate::held::reads;
-use crate::protocol::page::{FailRequest, RequestPaused, RunIfWaiting};
+use crate::journal;
+use crate::protocol::page::{FailRequest, FetchEnable, RequestPaused, RunIfWaiting};
 use crate::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
     TargetInfo, TargetInfoChanged,
@@ -142,6 +143,7 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
         by.relate(&tab);
     }
     tokio::spawn(tab_task::run(tab.clone(), session.tree_events(tab_task::METHODS)));
+    journal::start(&tab);
     arm_tab(&tab);
     browser.add(tab);
     let by = match opener {
@@ -162,7 +164,7 @@ fn hold_worker(browser: &Inner, session: &Session) {
         return;
     };
     let mut requests = session.events(&[RequestPaused::METHOD]);
-    drop(session.post(hold_everything(), ARMING));
+    drop(session.post(refuse_everything(), ARMING));
     let session = session.clone();
     tokio::spawn(async move {
         while let Some(event) = requests.next().await {
@@ -200,7 +202,7 @@ fn refuse_window(browser: &Inner, session: &Session, info: &TargetInfo, by: &Tab
 fn close(browser: &Inner, session: &Session, info: &TargetInfo, loads: bool) {
     let (root, session, id) = (browser.root.clone(), session.clone(), info.target_id.clone());
     let mut requests = session.events(&[RequestPaused::METHOD]);
-    let held = session.post(hold_everything(), ARMING);
+    let held = session.post(refuse_everything(), ARMING);
     tokio::spawn(async move {
         if held.await.is_ok() {
             drop(session.post(RunIfWaiting {}, ARMING));
@@ -214,6 +216,11 @@ fn close(browser: &Inner, session: &Session, info: &TargetInfo, loads: bool) {
             refuse_request(&session, &request);
         }
     });
+}
+
+/// Requests are judged here; who asks for a password is not answered here.
+fn refuse_everything() -> FetchEnable<'static> {
+    FetchEnable { handle_auth_requests: false, ..hold_everything() }
 }
 
 /// A window that is let go asks for its address at once.

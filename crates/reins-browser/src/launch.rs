@@ -13,9 +13,11 @@ use crate::find::{OLDEST_MAJOR, major};
 use crate::page_call::wire_error;
 use crate::profile::{Profile, TemporaryProfile, holder, sweep};
 use crate::protocol::target::{
-    GetVersion, GetWindowForTarget, SetContentsSize, Version, WindowForTarget,
+    GetVersion, GetWindowForTarget, Permission, SetContentsSize, SetPermission, Version,
+    WindowForTarget,
 };
 use crate::start_error::StartError;
+use crate::tab::ARMING;
 use crate::tab_info::OpenedBy;
 use process::{Process, Started};
 use reins_cdp::{CallError, Connection};
@@ -158,8 +160,42 @@ async fn take_over(
     let tab = browser.first_tab(options.deadline).await?;
     if options.headless {
         size_contents(connection, &tab.id, options).await?;
+    } else {
+        deny_prompts(connection);
     }
     Ok(browser)
+}
+
+/// What pages ask the person for by a prompt of the browser.
+const PROMPTS: &[&str] = &[
+    "geolocation",
+    "notifications",
+    "microphone",
+    "camera",
+    "display-capture",
+    "midi",
+    "clipboard-read",
+    "idle-detection",
+    "local-fonts",
+    "window-management",
+    "storage-access",
+    "top-level-storage-access",
+    "local-network-access",
+    "local-network",
+    "loopback-network",
+    "persistent-storage",
+    "nfc",
+];
+
+/// A page that asks would wait for a person who may not be there, and no event tells of it. Without a
+/// window Chromium says no by itself; with one it is told to, as long as we are connected (W-625).
+fn deny_prompts(connection: &Connection) {
+    let root = connection.root();
+    for name in PROMPTS {
+        let deny = SetPermission { permission: Permission { name }, setting: "denied" };
+        // An older browser does not know all of them.
+        drop(root.post(deny, ARMING));
+    }
 }
 
 /// Without a window on a screen the size that was asked for is meant for the page, but Chromium

@@ -1,6 +1,7 @@
 //! The protocol names this room uses, held against the installed browser by a test.
 
 pub(crate) mod input;
+pub(crate) mod inspect;
 pub(crate) mod page;
 pub(crate) mod target;
 
@@ -8,5 +9,5 @@ use reins_cdp::wire::Named;
 
 /// Every name declared here.
 pub fn names() -> impl Iterator<Item = &'static [Named]> {
-    [target::NAMES, page::NAMES, input::NAMES].into_iter()
+    [target::NAMES, page::NAMES, input::NAMES, inspect::NAMES].into_iter()
 }

@@ -2,18 +2,20 @@
 
 use crate::browser::Inner;
 use crate::containment::Containment;
+use crate::emulate::Emulation;
 use crate::error::BrowserError;
 use crate::event::BrowserEvent;
 use crate::events::Outlet;
 use crate::fence::Hold;
 use crate::frame::World;
+use crate::journal::Journal;
 use crate::report::Report;
 use crate::tab_info::{OpenedBy, TabInfo};
 use crate::tab_state::TabState;
 use reins_cdp::{Connection, Session};
 use reins_core::{DocumentId, FrameId, TabId};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
@@ -31,6 +33,10 @@ pub(crate) struct Tab {
     /// One act at a time; answering a dialog does not wait for it.
     pub(crate) acting: Arc<Semaphore>,
     tokens: AtomicU64,
+    /// What its pages log and load, where that is kept.
+    pub(crate) journal: OnceLock<Journal>,
+    /// What it is made to look like.
+    pub(crate) worn: Mutex<Emulation>,
     /// Windows that a page of one of them opened, whose pages may have handles on each other.
     related: Mutex<Arc<Related>>,
 }
@@ -59,6 +65,8 @@ impl Tab {
             version: watch::Sender::new(0),
             acting: Arc::new(Semaphore::new(1)),
             tokens: AtomicU64::new(0),
+            journal: OnceLock::new(),
+            worn: Mutex::default(),
             related: Mutex::default(),
         }
     }

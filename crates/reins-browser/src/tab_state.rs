@@ -63,6 +63,8 @@ pub(crate) struct TabState {
     pub(crate) sockets: Sockets,
     pub(crate) held: Held,
     pub(crate) downloads: Vec<(Mark, String, Download)>,
+    /// Frames in other processes and workers, by session; whether each is a worker.
+    pub(crate) children: HashMap<String, (Session, bool)>,
     /// Everything that arms the tab has been answered.
     pub(crate) armed: bool,
     pub(crate) crashed: bool,
@@ -164,6 +166,7 @@ impl TabState {
             sockets: Sockets::default(),
             held: Held::default(),
             downloads: Vec::new(),
+            children: HashMap::new(),
             armed: false,
             crashed: false,
             closed: false,
@@ -431,6 +434,7 @@ impl TabState {
     /// A frame's process or session is gone.
     pub(crate) fn session_gone(&mut self, session: &str) {
         self.tick();
+        self.children.remove(session);
         self.requests.retain(|(s, _), _| s != session);
         self.worlds.retain(|_, w| w.session.id() != Some(session));
         self.sockets.gone(session);

@@ -5,6 +5,7 @@ use crate::containment::TopLevel;
 use crate::event::BrowserEvent;
 use crate::fence::{DocumentRequest, Verdict, shown};
 use crate::held::{self, keep};
+use crate::journal;
 use crate::markup;
 use crate::owners;
 use crate::protocol::page as wire;
@@ -13,8 +14,9 @@ use crate::reach::ResourceRequest;
 use crate::report::{BINDING, Said};
 use crate::sockets::{self, Reached};
 use crate::tab::{ARMING, Tab};
-use crate::tab_info::{Dialog, DialogKind};
+use crate::tab_info::{Dialog, DialogKind, OpenedBy};
 use crate::tab_state::{FileChooser, TabState};
+use crate::traffic::Refused;
 use reins_cdp::{Event, EventError, Events, Session};
 use reins_core::{FrameId, Origin};
 use std::collections::{HashMap, HashSet};
@@ -51,6 +53,7 @@ pub(crate) const METHODS: &[&str] = &[
     wire::LoadingFinished::METHOD,
     wire::LoadingFailed::METHOD,
     wire::RequestPaused::METHOD,
+    wire::AuthRequired::METHOD,
     wire::TargetCrashed::METHOD,
 ];
 
@@ -134,6 +137,7 @@ impl<'a> Children<'a> {
             wire::BindingCalled::METHOD => self.said(event, session)?,
             wire::DialogOpening::METHOD => self.dialog(event.parse()?, session),
             wire::RequestPaused::METHOD => self.judge(event.parse()?, session),
+            wire::AuthRequired::METHOD => self.no_password(&event.parse()?, session),
             wire::TargetCrashed::METHOD => {
                 tab.state().renderer_crashed(session);
                 if session.id() == tab.session.id() {
@@ -165,16 +169,19 @@ impl<'a> Children<'a> {
         let child = self.tab.connection.session(&attached.session_id);
         // What a touched document makes is held as the document is.
         let wide = self.tab.state().starts_wide(&attached.session_id);
+        let worker = attached.target_info.r#type != "iframe";
+        self.tab.state().children.insert(attached.session_id.clone(), (child.clone(), worker));
+        self.tab.dress(&child, worker);
         // Workers of a document go by its rules.
-        let frame = attached.target_info.r#type == "iframe";
         if wide
-            && frame
+            && !worker
             && let Some(sites) = self.tab.state().limit_new(&child)
         {
             drop(child.post(sockets::limit(Reached::Sockets, Some(&sites)), ARMING));
         }
-        arm_child(&child, &attached.target_info.r#type, wide);
-        if attached.target_info.r#type != "iframe" {
+        let records = self.tab.containment.records;
+        arm_child(&child, &attached.target_info.r#type, wide, records);
+        if worker {
             self.workers.insert(attached.session_id.clone());
         }
         self.sessions.insert(attached.session_id, child);
@@ -244,6 +251,30 @@ impl<'a> Children<'a> {
         tab.emit(BrowserEvent::DialogOpened { tab: tab.id.clone(), dialog });
     }
 
+    /// A site asks for a name and a password by HTTP. Chromium's own window for them would hold the page
+    /// up, and only the person can answer it: where the agent works it does not come (W-625).
+    fn no_password(&self, asked: &wire::AuthRequired, session: &Session) {
+        let tab = self.tab;
+        let mut state = tab.state();
+        let persons = state.opened_by == OpenedBy::Person || state.is_persons();
+        if !persons {
+            let wire::AuthChallenge { origin, realm } = &asked.auth_challenge;
+            state.tell_refused(format!(
+                "{} asks for a name and a password (HTTP authentication, \"{}\"); it was given none",
+                shown(origin),
+                shown(realm)
+            ));
+        }
+        drop(state);
+        let response = if persons { "Default" } else { "CancelAuth" };
+        let answer = wire::ContinueWithAuth {
+            request_id: &asked.request_id,
+            auth_challenge_response: wire::AuthAnswer { response },
+        };
+        drop(session.post(answer, ARMING));
+        tab.changed();
+    }
+
     /// Holds the top level to its app, and documents to what was approved. Frames inside an app are
     /// its own affair.
     fn judge(&self, paused: wire::RequestPaused, session: &Session) {
@@ -263,6 +294,7 @@ impl<'a> Children<'a> {
         };
         if outside {
             let what = format!("{} is outside the app this browser is pinned to", shown(url));
+            note_refused(tab, session, &paused, Some(&what));
             tab.state().tell_refused(what);
             refuse(session, &paused.request_id, "BlockedByClient");
             return;
@@ -301,11 +333,13 @@ impl<'a> Children<'a> {
                         go_on(&session, &paused.request_id);
                         return;
                     }
+                    note_refused(&tab, &session, &paused, what.as_deref());
                     told(&tab, what);
                     refuse(&session, &paused.request_id, "Aborted");
                 });
             }
             Verdict::Refuse(what) => {
+                note_refused(tab, session, &paused, what.as_deref());
                 told(tab, what);
                 // The page stays as it is: an aborted navigation shows no error page.
                 let reason = if document { "Aborted" } else { "BlockedByClient" };
@@ -320,6 +354,18 @@ fn told(tab: &Tab, what: Option<String>) {
         tab.state().tell_refused(what);
         tab.changed();
     }
+}
+
+/// For who inspects the page. `None`: it was told before.
+fn note_refused(tab: &Tab, session: &Session, paused: &wire::RequestPaused, why: Option<&str>) {
+    let request = Refused {
+        network: paused.network_id.as_deref(),
+        method: &paused.request.method,
+        url: &paused.request.url,
+        kind: &paused.resource_type,
+        why: why.unwrap_or("this page is held to the sites that were approved; refused"),
+    };
+    journal::refused(tab, session, &request);
 }
 
 pub(crate) fn go_on(session: &Session, request: &str) {

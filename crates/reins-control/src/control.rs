@@ -60,6 +60,8 @@ pub struct ControlOptions {
     pub downloads: Option<PathBuf>,
     /// Directories that uploads may take files from, links resolved.
     pub upload_roots: Vec<PathBuf>,
+    /// Whether what pages log and load is kept for the tools that show it.
+    pub inspect: bool,
     /// Where receipts and saved files live.
     pub data_dir: PathBuf,
     /// Who answers the safety check of level careful. Without one the person is asked.

@@ -6,7 +6,7 @@ use crate::error::ControlError;
 use futures_util::future::BoxFuture;
 use reins_browser::{
     Browser, BrowserError, BrowserEvent, BrowserEvents, Containment, Destinations, Downloads,
-    LaunchOptions, OpenedBy, Popups, Profile, TopLevel,
+    LaunchOptions, OpenedBy, Popups, Profile, Records, TopLevel,
 };
 use reins_core::TabId;
 use std::collections::HashSet;
@@ -64,6 +64,7 @@ impl Host {
                     None => Downloads::Refuse,
                 },
                 upload_roots: options.upload_roots.clone(),
+                records: if options.inspect { Records::LogAndTraffic } else { Records::Nothing },
             },
             browser: tokio::sync::Mutex::new(None),
             closing: CancellationToken::new(),

@@ -12,6 +12,7 @@ mod critic;
 mod error;
 mod held;
 mod host;
+mod inspect;
 mod kept;
 mod look;
 mod reply;

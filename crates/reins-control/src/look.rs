@@ -374,7 +374,7 @@ impl Call<'_> {
     }
 
     /// A number that no other stored result or file of this process has.
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.control.inner.numbers.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1
     }
 }

@@ -19,13 +19,24 @@ pub enum Effect {
     Act,
 }
 
-/// Tools are listed by group; `core` is always on.
+/// Tools are listed by group; `core` is what is listed if nothing is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// What nearly every task needs.
     Core,
-    /// Switched on by name with `--tools`.
-    Extra,
+    /// For who develops the page: what it logs and loads, and how it looks elsewhere. Switched on with
+    /// `--tools`.
+    Inspect,
+}
+
+impl Group {
+    /// What `--tools` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Inspect => "inspect",
+        }
+    }
 }
 
 /// One tool: its name, what the model reads about it, its arguments and its handler.

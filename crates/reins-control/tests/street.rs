@@ -194,3 +194,26 @@ async fn select_option_on_a_radio_button_of_that_name_checks_it() {
     assert!(site.wait_hit("blue", SOON).await);
     desk.control.close().await;
 }
+
+/// W-625: a site that asks for a name and a password by HTTP is given none, and that is said; what it
+/// shows instead is read as any page.
+#[tokio::test(flavor = "multi_thread")]
+async fn w625_a_site_that_asks_for_a_password_by_http_is_told() {
+    let staff = Page::html("<h1>Staff only</h1>")
+        .with_status(401)
+        .with_header("www-authenticate", "Basic realm=\"Staff\"");
+    let frame = "<h1>Home</h1><a href='/staff'>Staff</a><button onclick=\"f.src='/staff'\">Frame</button><iframe id=f></iframe>";
+    let site = Site::start([("/", Page::html(frame)), ("/staff", staff)]).await.unwrap();
+    let desk = Desk::pinned(&site).await;
+    let page = desk.ok("navigate", json!({"url": site.url("/")})).await;
+    for (role, name) in [("button", "Frame"), ("link", "Staff")] {
+        let said = desk.ok("click", json!({"ref": find_ref(&page, role, name)})).await;
+        assert!(
+            said.contains("asks for a name and a password") && said.contains("Staff"),
+            "{said}"
+        );
+    }
+    let said = desk.ok("navigate", json!({"url": site.url("/staff")})).await;
+    assert!(said.contains("it was given none"), "{said}");
+    desk.control.close().await;
+}

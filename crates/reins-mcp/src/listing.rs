@@ -11,16 +11,16 @@ pub enum ToolChoice {
     Core,
     /// Everything.
     All,
-    /// Just these names.
+    /// Just these groups and names.
     Named(Vec<String>),
 }
 
 impl ToolChoice {
-    /// Reads `core`, `all`, or names joined by commas.
+    /// Reads `all`, or groups and names joined by commas.
     ///
     /// # Errors
     ///
-    /// Returns the first name that is no tool.
+    /// Returns the first name that is neither a group nor a tool.
     pub fn parse(text: &str) -> Result<Self, UnknownToolName> {
         match text.trim() {
             "core" | "" => Ok(Self::Core),
@@ -28,7 +28,11 @@ impl ToolChoice {
             names => {
                 let names: Vec<String> =
                     names.split(',').map(|name| name.trim().to_owned()).collect();
-                match names.iter().find(|name| reins_control::tool(name).is_none()) {
+                let known = |name: &str| {
+                    reins_control::tool(name).is_some()
+                        || tools().iter().any(|tool| tool.group.name() == name)
+                };
+                match names.iter().find(|name| !known(name)) {
                     Some(unknown) => Err(UnknownToolName(unknown.clone())),
                     None => Ok(Self::Named(names)),
                 }
@@ -36,19 +40,26 @@ impl ToolChoice {
         }
     }
 
+    /// Whether any tool of a group is listed.
+    pub fn has_any_of(&self, group: Group) -> bool {
+        tools().iter().any(|tool| tool.group == group && self.has(tool))
+    }
+
     /// Whether a tool is listed and callable.
     pub(crate) fn has(&self, tool: &reins_control::Tool) -> bool {
         match self {
             Self::Core => tool.group == Group::Core,
             Self::All => true,
-            Self::Named(names) => names.iter().any(|name| name == tool.name),
+            Self::Named(names) => {
+                names.iter().any(|name| name == tool.name || name == tool.group.name())
+            }
         }
     }
 }
 
 /// A name in `--tools` that is no tool.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is not a tool; use `core`, `all`, or names from `reins docs`")]
+#[error("'{0}' is no tool and no group; use `core`, `inspect`, `all`, or names from `reins docs`")]
 pub struct UnknownToolName(String);
 
 /// The listed tools in MCP form.

@@ -6,6 +6,7 @@
 
 mod address;
 mod capture;
+mod conceal;
 mod control;
 mod delta;
 mod error;
@@ -35,6 +36,7 @@ mod untrusted;
 mod wire;
 
 pub use capture::{CaptureOptions, FrameCapture, FrameMeta, View, parse_capture};
+pub use conceal::{conceal, conceal_header};
 pub use delta::PublishedDelta;
 pub use error::PageError;
 pub use find::Found;

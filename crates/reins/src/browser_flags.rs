@@ -96,6 +96,7 @@ impl BrowserFlags {
             named: self.site.clone(),
             downloads: self.downloads.as_deref().map(absolute).transpose()?,
             upload_roots: roots,
+            inspect: false,
             data_dir,
             strict_clicks: false,
             critic: None,

@@ -53,7 +53,7 @@ pub(crate) struct McpArgs {
     /// Ask before a click that nothing can be told about, instead of about what it sends
     #[arg(long)]
     pub(crate) strict_clicks: bool,
-    /// Which tools to list: `core` (default), `all`, or names joined by commas
+    /// Which tools to list: `core` (default), `inspect`, `all`, or names, joined by commas
     #[arg(long, value_name = "LIST", default_value = "core")]
     pub(crate) tools: String,
 }

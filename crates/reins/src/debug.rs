@@ -5,7 +5,7 @@ use crate::cli::DebugArgs;
 use crate::exit;
 use crate::steps::{Show, Steps};
 use anyhow::{Context, Result};
-use reins_control::{Control, Question, TurnStart};
+use reins_control::{Control, ControlOptions, Question, TurnStart};
 use serde_json::{Map, Value};
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -35,7 +35,8 @@ enum Line {
 }
 
 pub(crate) async fn main(args: DebugArgs) -> Result<ExitCode> {
-    let control = Control::open(args.browser.options()?).await?;
+    let options = ControlOptions { inspect: true, ..args.browser.options()? };
+    let control = Control::open(options).await?;
     let start = TurnStart { message: args.says.clone(), ..TurnStart::default() };
     let steps = Steps::begin(control.clone(), start, Show::Rows);
     steps.terminal.say(HELP);

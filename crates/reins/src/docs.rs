@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use crate::exit;
 use anyhow::Result;
 use clap::CommandFactory;
-use reins_control::{Effect, tools};
+use reins_control::{Effect, Group, tools};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -19,7 +19,8 @@ pub(crate) fn print() -> Result<ExitCode> {
 pub(crate) fn reference() -> String {
     let mut text = String::from(
         "# Tools\n\nEvery tool also takes `tab` (an id from `list_tabs`) and `session` (any name; \
-         sessions never touch each other's tabs).\n",
+         sessions never touch each other's tabs). \
+         Tools of the group `inspect` are listed with `--tools core,inspect`.\n",
     );
     for tool in tools() {
         let effect = match tool.effect {
@@ -27,8 +28,12 @@ pub(crate) fn reference() -> String {
             Effect::View => "changes the view only",
             Effect::Act => "acts",
         };
+        let group = match tool.group {
+            Group::Core => "",
+            Group::Inspect => "; group `inspect`",
+        };
         // Writing to a String cannot fail.
-        let _ = write!(text, "\n## {}\n\n{} ({effect})\n", tool.name, tool.about);
+        let _ = write!(text, "\n## {}\n\n{} ({effect}{group})\n", tool.name, tool.about);
         let schema = tool.input_schema();
         let required: Vec<&str> = schema
             .get("required")

@@ -3,14 +3,18 @@
 use crate::cli::McpArgs;
 use crate::exit;
 use anyhow::Result;
-use reins_control::{Control, ControlOptions};
+use reins_control::{Control, ControlOptions, Group};
 use reins_mcp::{McpOptions, ToolChoice, serve_stdio};
 use std::process::ExitCode;
 
 /// Serves until the client closes stdin, or a signal comes; the browser never outlives it.
 pub(crate) async fn main(args: McpArgs) -> Result<ExitCode> {
     let tools = ToolChoice::parse(&args.tools)?;
-    let options = ControlOptions { strict_clicks: args.strict_clicks, ..args.browser.options()? };
+    let options = ControlOptions {
+        strict_clicks: args.strict_clicks,
+        inspect: tools.has_any_of(Group::Inspect),
+        ..args.browser.options()?
+    };
     let control = Control::open(options).await?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let served = tokio::select! {

@@ -7,6 +7,7 @@ use super::step::{ASKING, Step};
 use crate::browser::Browser;
 use crate::effects::Acted;
 use crate::held::{Waiting, fail, fail_all};
+use crate::journal;
 use crate::page_call::ask;
 use crate::protocol::page::ContinueRequest;
 use crate::tab::{ARMING, Tab};
@@ -53,7 +54,11 @@ impl Browser {
         };
         let mut step = Step::new(self, tab.clone(), deadline, cancel);
         let begun = step.since;
-        let failing: Vec<_> = take(refusing).iter().map(fail).collect();
+        let refused = take(refusing);
+        for one in &refused {
+            journal::not_sent(&tab, one, "not sent: the person said no");
+        }
+        let failing: Vec<_> = refused.iter().map(fail).collect();
         let wanted: Vec<HeldId> = agreed.iter().flat_map(|one| one.ids()).copied().collect();
         let going = take(&wanted);
         let outcome = if going.len() < wanted.len() { gone() } else { Outcome::Completed };

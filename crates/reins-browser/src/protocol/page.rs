@@ -62,7 +62,12 @@ reins_cdp::protocol! {
         matched_network_conditions: Vec<NetworkConditions>
     };
     command "Network.setBypassServiceWorker" BypassServiceWorker { bypass: bool };
-    command "Fetch.enable" FetchEnable<'a> { patterns: Vec<RequestPattern<'a>> };
+    command "Fetch.enable" FetchEnable<'a> {
+        patterns: Vec<RequestPattern<'a>>, handle_auth_requests: bool
+    };
+    command "Fetch.continueWithAuth" ContinueWithAuth<'a> {
+        request_id: &'a str, auth_challenge_response: AuthAnswer<'a>
+    };
     command "Fetch.continueRequest" ContinueRequest<'a> { request_id: &'a str }
         optional { intercept_response: bool };
     command "Fetch.getResponseBody" GetResponseBody<'a> { request_id: &'a str }
@@ -97,6 +102,7 @@ reins_cdp::protocol! {
         url: String, method: String, #[serde(default)] headers: serde_json::Map<String, serde_json::Value>,
         post_data: Option<String>
     };
+    type "Fetch.AuthChallenge" AuthChallenge { origin: String, realm: String };
 
     event "Page.frameAttached" FrameAttached { frame_id: String, parent_frame_id: String };
     event "Page.frameDetached" FrameDetached { frame_id: String, reason: Option<String> };
@@ -134,6 +140,7 @@ reins_cdp::protocol! {
         response_status_code: Option<u16>, response_error_reason: Option<String>,
         response_headers: Option<Vec<HeaderEntry>>
     };
+    event "Fetch.authRequired" AuthRequired { request_id: String, auth_challenge: AuthChallenge };
     event "Network.webSocketCreated" SocketCreated { url: String };
     event "Network.webTransportCreated" TransportCreated { url: String };
     event "Inspector.targetCrashed" TargetCrashed {};
@@ -164,6 +171,12 @@ pub(crate) struct Clip {
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) scale: f64,
+}
+
+/// What a site is told that asks for a name and a password.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub(crate) struct AuthAnswer<'a> {
+    pub(crate) response: &'a str,
 }
 
 /// Which requests are held.

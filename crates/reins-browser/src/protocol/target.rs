@@ -19,6 +19,9 @@ reins_cdp::protocol! {
         optional { target_id: &'a str } -> WindowForTarget { window_id: i64 };
     command "Browser.setContentsSize" SetContentsSize { window_id: i64 }
         optional { width: u32, height: u32 };
+    command "Browser.setPermission" SetPermission<'a> {
+        permission: Permission<'a>, setting: &'a str
+    };
     command "Browser.setDownloadBehavior" SetDownloadBehavior<'a> { behavior: &'a str, events_enabled: bool }
         optional { download_path: &'a str };
 
@@ -39,6 +42,12 @@ reins_cdp::protocol! {
     event "Browser.downloadProgress" DownloadProgress {
         guid: String, received_bytes: f64, state: String
     };
+}
+
+/// What a page may ask the person for.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub(crate) struct Permission<'a> {
+    pub(crate) name: &'a str,
 }
 
 /// Parameters of `Target.setAutoAttach` for every session: everything below it waits until armed.

@@ -3,7 +3,9 @@
 mod check;
 mod click;
 mod close_tab;
+mod console_messages;
 mod drag;
+mod emulate;
 mod find_in_page;
 mod get_page_text;
 mod go_back;
@@ -12,6 +14,7 @@ mod handle_dialog;
 mod hover;
 mod list_tabs;
 mod navigate;
+mod network_requests;
 mod open_tab;
 mod press_key;
 mod read_more;
@@ -58,6 +61,9 @@ pub fn tools() -> &'static [Tool] {
         handle_dialog::TOOL,
         save_pdf::TOOL,
         read_more::TOOL,
+        console_messages::TOOL,
+        network_requests::TOOL,
+        emulate::TOOL,
     ];
     TOOLS
 }

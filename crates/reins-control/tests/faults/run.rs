@@ -221,6 +221,7 @@ pub(crate) fn options(dir: &Path, source: BrowserSource) -> ControlOptions {
         named: Vec::new(),
         downloads: None,
         upload_roots: Vec::new(),
+        inspect: false,
         data_dir: dir.to_owned(),
         critic: None,
         strict_clicks: false,

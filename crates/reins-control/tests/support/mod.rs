@@ -81,6 +81,7 @@ impl Desk {
             named: Vec::new(),
             downloads: None,
             upload_roots: Vec::new(),
+            inspect: false,
             data_dir: data.path().to_owned(),
             strict_clicks: false,
             critic: None,
