@@ -9,8 +9,8 @@ use crate::toolbox::{AgentTool, Opening, Toolbox};
 use futures_util::StreamExt;
 use reins_core::{RunState, TurnEvent, TurnId, TurnSummary};
 use reins_models::{
-    Caching, ChatRequest, Cost, Model, ModelError, ModelEvent, Notice, Reply, ReplyBuilder,
-    StopReason, ToolCall, ToolSpec, Usage,
+    Caching, ChatRequest, Cost, Model, ModelError, ModelEvent, Notice, Reasoning, Reply,
+    ReplyBuilder, StopReason, ToolCall, ToolSpec, Usage,
 };
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -28,6 +28,8 @@ pub struct AgentOptions {
     pub temperature: Option<f32>,
     /// The longest answer in tokens; `None` leaves it to the server.
     pub max_tokens: Option<u32>,
+    /// How much the model thinks.
+    pub reasoning: Reasoning,
     /// Further instructions of the person, after our own.
     pub instructions: Option<String>,
 }
@@ -39,6 +41,7 @@ impl Default for AgentOptions {
             calls: limits::CALLS_PER_TURN,
             temperature: None,
             max_tokens: None,
+            reasoning: Reasoning::Own,
             instructions: None,
         }
     }
@@ -181,10 +184,10 @@ impl<T: Toolbox> Agent<T> {
             }
             let (text, calls) = (reply.text, reply.calls);
             if let Some(answer) = as_answer(&calls, &text, &self.tools) {
-                self.conversation.assistant(answer.clone(), Vec::new());
+                self.conversation.assistant(answer.clone(), Vec::new(), Vec::new());
                 return steps.judge(answer);
             }
-            self.conversation.assistant(text.clone(), calls.clone());
+            self.conversation.assistant(text.clone(), calls.clone(), reply.kept);
             if calls.is_empty() {
                 let cut_off = reply.stop == Some(StopReason::Length);
                 if text.trim().is_empty() || (cut_off && empty < limits::EMPTY_ANSWERS) {
@@ -273,7 +276,7 @@ impl<T: Toolbox> Agent<T> {
                     let (total, cost) = (bill.usage, bill.cost);
                     watcher.tell(AgentEvent::Usage { last, total, cost }).await;
                 }
-                ModelEvent::Call { .. } | ModelEvent::Stop(_) => {}
+                ModelEvent::Call { .. } | ModelEvent::Keep { .. } | ModelEvent::Stop(_) => {}
             }
         }
         let mut reply = builder.finish(&format!("call_{}", self.requests));
@@ -304,6 +307,7 @@ impl<T: Toolbox> Agent<T> {
             temperature: self.options.temperature.or(self.model.is_local().then_some(0.0)),
             max_tokens: self.options.max_tokens,
             caching: Caching::Conversation,
+            reasoning: self.options.reasoning,
         }
     }
 }
