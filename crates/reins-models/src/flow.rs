@@ -149,6 +149,8 @@ impl Flow {
         }
         self.begun = false;
         self.plain = true;
+        // What broke once on this way will break again: nothing more is streamed with this client.
+        self.client.learn(|dialect| dialect.stream = false);
         self.phase = Phase::Send;
         Ok(())
     }

@@ -97,9 +97,7 @@ impl Decoder {
                 self.say(text("delta"), out);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                if !text("delta").is_empty() {
-                    out.push(ModelEvent::Reasoning(text("delta").to_owned()));
-                }
+                out.push(ModelEvent::Reasoning(text("delta").to_owned()));
             }
             "response.reasoning_summary_part.added" => {
                 out.push(ModelEvent::Reasoning("\n".to_owned()));

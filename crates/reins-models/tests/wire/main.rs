@@ -188,6 +188,23 @@ async fn w283_every_format_is_fetched_again_wherever_it_breaks() {
     }
 }
 
+/// W-283, W-284: nothing more is streamed with that client; another one starts anew.
+#[tokio::test]
+async fn w283_w284_a_client_whose_stream_broke_streams_no_more() {
+    for format in Format::ALL {
+        let whole = || Answer::json(200, &samples::whole(format));
+        let script = vec![Answer::pieces(vec![]), whole(), whole(), whole()];
+        let server = ModelServer::start(script).await.expect("server");
+        let first = client(&server, format);
+        ask(&first).await.assert_whole("fetched again");
+        ask(&first).await.assert_whole("not streamed");
+        ask(&client(&server, format)).await.assert_whole("another client");
+        let streamed: Vec<_> =
+            server.seen().iter().map(|seen| streams(&seen.body, &seen.path)).collect();
+        assert_eq!(streamed, [true, false, false, true], "{format}");
+    }
+}
+
 /// W-283: only once.
 #[tokio::test]
 async fn w283_what_breaks_twice_is_an_error() {
