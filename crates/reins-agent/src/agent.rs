@@ -9,8 +9,8 @@ use crate::toolbox::{AgentTool, Opening, Toolbox};
 use futures_util::StreamExt;
 use reins_core::{RunState, TurnEvent, TurnId, TurnSummary};
 use reins_models::{
-    Caching, ChatRequest, Cost, Message, Model, ModelError, ModelEvent, Notice, Part, Reply,
-    ReplyBuilder, StopReason, ToolCall, ToolSpec, Usage,
+    Caching, ChatRequest, Cost, Message, Model, ModelError, ModelEvent, Notice, Part, Reasoning,
+    Reply, ReplyBuilder, StopReason, ToolCall, ToolSpec, Usage,
 };
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -31,6 +31,8 @@ pub struct AgentOptions {
     pub temperature: Option<f32>,
     /// The longest answer in tokens; `None` leaves it to the server.
     pub max_tokens: Option<u32>,
+    /// How much the model thinks.
+    pub reasoning: Reasoning,
     /// Further instructions of the person, after our own.
     pub instructions: Option<String>,
     /// Whether the model lists the steps before it begins, and is then told them one at a time
@@ -46,6 +48,7 @@ impl Default for AgentOptions {
             calls: limits::CALLS_PER_TURN,
             temperature: None,
             max_tokens: None,
+            reasoning: Reasoning::Own,
             instructions: None,
             steps_first: None,
         }
@@ -215,10 +218,10 @@ impl<T: Toolbox> Agent<T> {
             }
             let (text, calls) = (reply.text, reply.calls);
             if let Some(answer) = as_answer(&calls, &text, &self.tools) {
-                self.conversation.assistant(answer.clone(), Vec::new());
+                self.conversation.assistant(answer.clone(), Vec::new(), Vec::new());
                 return steps.judge(answer);
             }
-            self.conversation.assistant(text.clone(), calls.clone());
+            self.conversation.assistant(text.clone(), calls.clone(), reply.kept);
             if calls.is_empty() {
                 let cut_off = reply.stop == Some(StopReason::Length);
                 if text.trim().is_empty() || (cut_off && empty < limits::EMPTY_ANSWERS) {
@@ -288,7 +291,7 @@ impl<T: Toolbox> Agent<T> {
         let user = |text: &str| Message::User(vec![Part::Text(text.to_owned())]);
         let example = |(task, steps): &(&str, &str)| {
             let text = (*steps).to_owned();
-            [user(task), Message::Assistant { text, calls: Vec::new() }]
+            [user(task), Message::Assistant { text, calls: Vec::new(), kept: Vec::new() }]
         };
         let request = ChatRequest {
             system: prompt::LIST_STEPS.to_owned(),
@@ -297,6 +300,7 @@ impl<T: Toolbox> Agent<T> {
             temperature: self.temperature(),
             max_tokens: Some(limits::LIST_TOKENS),
             caching: Caching::Conversation,
+            reasoning: self.options.reasoning,
         };
         Ok(self.ask_once(request, false, bill, watcher, cancel).await?.text)
     }
@@ -349,7 +353,7 @@ impl<T: Toolbox> Agent<T> {
                     let (total, cost) = (bill.usage, bill.cost);
                     watcher.tell(AgentEvent::Usage { last, total, cost }).await;
                 }
-                ModelEvent::Call { .. } | ModelEvent::Stop(_) => {}
+                ModelEvent::Call { .. } | ModelEvent::Keep { .. } | ModelEvent::Stop(_) => {}
             }
         }
         let mut reply = builder.finish(&format!("call_{}", self.requests));
@@ -380,6 +384,7 @@ impl<T: Toolbox> Agent<T> {
             temperature: self.temperature(),
             max_tokens: self.options.max_tokens,
             caching: Caching::Conversation,
+            reasoning: self.options.reasoning,
         }
     }
 }

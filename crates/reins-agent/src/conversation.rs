@@ -3,7 +3,7 @@
 
 use crate::limits::{PICTURES_KEPT, RESULT_CHARS};
 use crate::toolbox::{PageView, ToolReply};
-use reins_models::{Image, Message, Part, ToolCall};
+use reins_models::{Image, Kept, Message, Part, ToolCall};
 use std::collections::HashSet;
 
 /// What stands in the place of a page that is not shown any more.
@@ -38,7 +38,7 @@ enum Kind {
     /// A remark of the loop.
     Remark,
     /// An answer of the model.
-    Assistant { calls: Vec<ToolCall> },
+    Assistant { calls: Vec<ToolCall>, kept: Vec<Kept> },
     /// The result of a call. One is idle if it failed or changed nothing.
     Result { call: ToolCall, failed: bool, idle: bool },
 }
@@ -65,9 +65,9 @@ impl Conversation {
         self.entries.push(Entry { kind, text, page, below: None, images: Vec::new() });
     }
 
-    /// An answer of the model.
-    pub(crate) fn assistant(&mut self, text: String, calls: Vec<ToolCall>) {
-        let kind = Kind::Assistant { calls };
+    /// An answer of the model, with what its provider wants back.
+    pub(crate) fn assistant(&mut self, text: String, calls: Vec<ToolCall>, kept: Vec<Kept>) {
+        let kind = Kind::Assistant { calls, kept };
         let page = Shown::Nothing;
         self.entries.push(Entry { kind, text, page, below: None, images: Vec::new() });
     }
@@ -75,7 +75,7 @@ impl Conversation {
     /// Whether there is a call with this id.
     pub(crate) fn knows(&self, id: &str) -> bool {
         self.entries.iter().any(|entry| match &entry.kind {
-            Kind::Assistant { calls } => calls.iter().any(|call| call.id == id),
+            Kind::Assistant { calls, .. } => calls.iter().any(|call| call.id == id),
             _ => false,
         })
     }
@@ -141,7 +141,7 @@ impl Conversation {
             .collect();
         self.entries.retain_mut(|entry| match &mut entry.kind {
             Kind::Result { call, .. } => !idle.contains(&call.id),
-            Kind::Assistant { calls } if !calls.is_empty() => {
+            Kind::Assistant { calls, .. } if !calls.is_empty() => {
                 calls.retain(|call| !idle.contains(&call.id));
                 !calls.is_empty()
             }
@@ -206,9 +206,11 @@ impl Conversation {
             }
             match &entry.kind {
                 Kind::Task | Kind::Remark => Message::User(parts),
-                Kind::Assistant { calls } => {
-                    Message::Assistant { text: entry.text.clone(), calls: calls.clone() }
-                }
+                Kind::Assistant { calls, kept } => Message::Assistant {
+                    text: entry.text.clone(),
+                    calls: calls.clone(),
+                    kept: kept.clone(),
+                },
                 Kind::Result { call, failed, .. } => Message::Tool {
                     call: call.id.clone(),
                     name: call.name.clone(),
@@ -239,8 +241,7 @@ mod tests {
     }
 
     fn result(conversation: &mut Conversation, text: &str, page: Option<PageView>) {
-        let call =
-            ToolCall { id: "c".to_owned(), name: "click".to_owned(), arguments: String::new() };
+        let call = ToolCall { id: "c".to_owned(), name: "click".to_owned(), ..ToolCall::default() };
         conversation.result(&call, ToolReply { page, ..ToolReply::text(text) }, &[], None);
     }
 
@@ -276,8 +277,7 @@ mod tests {
     #[test]
     fn w703_only_the_newest_messages_keep_pictures() {
         let mut conversation = Conversation::default();
-        let call =
-            ToolCall { id: "c".to_owned(), name: "look".to_owned(), arguments: String::new() };
+        let call = ToolCall { id: "c".to_owned(), name: "look".to_owned(), ..ToolCall::default() };
         for n in 0..6 {
             let image = Image { mime: "image/png".to_owned(), bytes: vec![n].into() };
             let reply = ToolReply { images: vec![image], ..ToolReply::text("seen") };

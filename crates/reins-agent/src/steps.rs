@@ -131,6 +131,7 @@ impl Steps {
                 id: String::new(),
                 name: name.clone(),
                 arguments: arguments.to_string(),
+                kept: Vec::new(),
             };
             let reply = match ready(&call, batch.tools) {
                 Ok(ready) => self.carry_out_one(batch, &ready).await,

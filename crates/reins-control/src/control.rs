@@ -288,7 +288,7 @@ impl Inner {
 }
 
 /// The one file of durable state.
-pub(crate) const STORE_FILE: &str = "reins.db";
+pub const STORE_FILE: &str = "reins.db";
 
 fn not_recorded(error: reins_store::StoreError) -> ControlError {
     ControlError::Record(error.to_string())

@@ -27,7 +27,7 @@ mod tools;
 mod turn;
 
 pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};
-pub use control::{BrowserSource, CallRequest, Control, ControlOptions, TurnStart};
+pub use control::{BrowserSource, CallRequest, Control, ControlOptions, STORE_FILE, TurnStart};
 pub use critic::{CRITIC_INSTRUCTIONS, Critic};
 pub use error::ControlError;
 #[doc(hidden)]

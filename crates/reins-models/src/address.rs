@@ -13,6 +13,12 @@ pub struct BaseUrl(Url);
 /// Request paths that people paste along with the base; longest first.
 const CHAT_PATHS: [&str; 4] = ["/chat/completions", "/completions", "/responses", "/models"];
 const MESSAGES_PATHS: [&str; 4] = ["/v1/messages", "/v1/models", "/messages", "/v1"];
+const GEMINI_PATHS: [&str; 5] = ["/chat/completions", "/openai", "/models", "/v1beta", "/v1"];
+
+/// Where everyone's own server is at Azure, and the one path below which it speaks the usual formats.
+const AZURE_HOSTS: [&str; 3] =
+    [".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"];
+const AZURE_PATH: &str = "/openai/v1";
 
 impl BaseUrl {
     /// Checks and normalizes an address. Doing it again changes nothing.
@@ -35,20 +41,34 @@ impl BaseUrl {
         }
         let mut path = url.path().trim_end_matches('/').to_owned();
         let pasted: &[&str] = match format {
-            Format::Chat => &CHAT_PATHS,
+            Format::Chat | Format::Responses => &CHAT_PATHS,
             Format::Messages => &MESSAGES_PATHS,
+            Format::Gemini => &GEMINI_PATHS,
         };
+        // As in `…/models/gemini:generateContent`.
+        if let (Format::Gemini, Some(at)) = (format, path.rfind("/models/"))
+            && path[at..].contains(':')
+        {
+            path.truncate(at);
+        }
         while let Some(end) = pasted.iter().find(|end| path.ends_with(**end)) {
             path.truncate(path.len() - end.len());
             path.truncate(path.trim_end_matches('/').len());
+        }
+        let is_openai = matches!(format, Format::Chat | Format::Responses);
+        if is_openai && url.host_str().is_some_and(is_azure) {
+            // Also in place of the older paths, which hold the model and want a version besides.
+            AZURE_PATH.clone_into(&mut path);
         }
         url.set_path(&path);
         Ok(Self(url))
     }
 
-    /// The address of a request: this base and a path that starts with a slash.
+    /// The address of a request: this base and a path that starts with a slash, maybe with a query.
     pub fn join(&self, path: &str) -> Url {
         let mut url = self.0.clone();
+        let (path, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
+        url.set_query(query);
         url.set_path(&format!("{}{path}", self.0.path().trim_end_matches('/')));
         url
     }
@@ -78,6 +98,11 @@ impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str().trim_end_matches('/'))
     }
+}
+
+/// Whether a host is somebody's server at Azure.
+pub(crate) fn is_azure(host: &str) -> bool {
+    AZURE_HOSTS.iter().any(|end| host.ends_with(end))
 }
 
 fn is_this_machine(host: &Host<&str>) -> bool {
@@ -154,6 +179,16 @@ mod tests {
             (Format::Messages, "https://h/v1/messages", "https://h"),
             (Format::Messages, "https://h/v1", "https://h"),
             (Format::Messages, "https://h/proxy/v1/messages", "https://h/proxy"),
+            (Format::Responses, "https://h/v1/responses", "https://h/v1"),
+            (Format::Gemini, "https://h/v1beta", "https://h"),
+            (Format::Gemini, "https://h/v1beta/openai/chat/completions", "https://h"),
+            (Format::Gemini, "https://h/p/v1beta/models/g-3:streamGenerateContent", "https://h/p"),
+            (Format::Chat, "https://a.openai.azure.com", "https://a.openai.azure.com/openai/v1"),
+            (
+                Format::Chat,
+                "https://openai.azure.com.evil.com",
+                "https://openai.azure.com.evil.com",
+            ),
         ] {
             let once = BaseUrl::parse(pasted, format).expect(pasted);
             assert_eq!(once.to_string(), base);

@@ -30,10 +30,6 @@ pub async fn check(http: &Http, endpoint: &Endpoint, model: &str) -> Result<(), 
                 None => one_token(http, endpoint, model).await,
             }
         }
-        300..400 => Err(ModelError::Redirected {
-            address: endpoint.base.to_string(),
-            to: "another address".to_owned(),
-        }),
         404 | 405 | 501 if !is_open_router => one_token(http, endpoint, model).await,
         _ => Err(fails(Said::of(&body, endpoint))),
     }
@@ -62,7 +58,8 @@ async fn one_token(http: &Http, endpoint: &Endpoint, model: &str) -> Result<(), 
 
 /// Many addresses end in `/v1`, and many people leave it out.
 async fn with_hint(http: &Http, endpoint: &Endpoint, address: String, what: String) -> ModelError {
-    if endpoint.format == Format::Chat && endpoint.base.is_bare() {
+    let is_openai = matches!(endpoint.format, Format::Chat | Format::Responses);
+    if is_openai && endpoint.base.is_bare() {
         let found = listing::get(http, endpoint, "/v1/models", Duration::from_secs(3)).await;
         if matches!(found, Ok((200, _))) {
             let what = format!("{what}; but {address}/v1 answers, use that");
@@ -70,4 +67,48 @@ async fn with_hint(http: &Http, endpoint: &Endpoint, address: String, what: Stri
         }
     }
     ModelError::WrongAddress { address, what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::TransportError;
+    use crate::table::CUSTOM;
+    use crate::transport::{HttpAnswer, HttpRequest, Transport};
+    use futures_util::future::BoxFuture;
+    use futures_util::stream;
+    use reins_core::Secret;
+    use reqwest::header::HeaderMap;
+    use std::sync::{Arc, Mutex};
+
+    /// Notes what is asked for and answers with a status.
+    struct Notes(u16, Arc<Mutex<Vec<String>>>);
+
+    impl Transport for Notes {
+        fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpAnswer, TransportError>> {
+            self.1.lock().expect("notes").push(request.url.to_string());
+            let body = stream::iter([Ok("{\"data\":{}}".into())]).boxed();
+            let answer = HttpAnswer { status: self.0, headers: HeaderMap::new(), body };
+            Box::pin(async { Ok(answer) })
+        }
+    }
+
+    /// OpenRouter's model list would take any key, however the host was entered.
+    #[tokio::test]
+    async fn r029_openrouter_is_asked_about_the_key() {
+        for (base, status, expected) in [
+            ("https://openrouter.ai/api/v1", 200, "ok"),
+            ("https://openrouter.ai/api/v1/chat/completions", 401, "wrong_key"),
+            ("https://eu.openrouter.ai/api/v1", 404, "wrong_address"),
+        ] {
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let http = Http(Arc::new(Notes(status, seen.clone())));
+            let key = Some(Secret::new("k".to_owned()));
+            let endpoint = Endpoint::at(&CUSTOM, base, key).expect("endpoint");
+            let result = check(&http, &endpoint, "m").await;
+            assert_eq!(result.as_ref().map_or_else(ModelError::code, |()| "ok"), expected);
+            let host = endpoint.base.host();
+            assert_eq!(*seen.lock().expect("notes"), [format!("https://{host}/api/v1/key")]);
+        }
+    }
 }

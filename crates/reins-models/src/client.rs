@@ -1,5 +1,6 @@
 //! A model at a provider.
 
+use crate::dialect::Dialect;
 use crate::error::ModelError;
 use crate::event::{ModelEvent, Usage};
 use crate::flow::Flow;
@@ -9,7 +10,6 @@ use crate::price::{self, Cost};
 use crate::provider::Endpoint;
 use crate::reply::{Reply, ReplyBuilder};
 use crate::transport::{Http, Transport};
-use crate::wire::Dialect;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use std::sync::{Arc, Mutex, PoisonError};

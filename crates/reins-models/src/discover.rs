@@ -3,11 +3,13 @@
 use crate::error::ModelError;
 use crate::limits;
 use crate::listing;
-use crate::provider::{CUSTOM, Endpoint, PROVIDERS, Provider};
+use crate::provider::{Endpoint, Provider};
+use crate::table::{CUSTOM, PROVIDERS};
 use crate::transport::Http;
 use futures_util::future::join_all;
 use reins_core::Secret;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A model that could be used at once.
 #[derive(Clone, Debug)]
@@ -17,7 +19,7 @@ pub struct Found {
     /// Which model; `None` if the server has to be asked first, see [`Found::model`].
     pub model: Option<String>,
     /// Where we know it from, such as `OPENAI_API_KEY`. Empty for servers on this machine.
-    pub from: &'static str,
+    pub from: Cow<'static, str>,
 }
 
 impl Found {
@@ -37,7 +39,7 @@ impl Found {
     /// One sentence for the person: `using claude-sonnet-5-5 from Anthropic (ANTHROPIC_API_KEY)`.
     pub fn sentence(&self, model: &str) -> String {
         let name = self.endpoint.provider.name;
-        match (self.from, self.endpoint.base.is_local()) {
+        match (&*self.from, self.endpoint.base.is_local()) {
             ("", _) => format!("using {model} from {name} at {}", self.endpoint.base),
             (from, false) if self.endpoint.provider != &CUSTOM => {
                 format!("using {model} from {name} ({from})")
@@ -61,16 +63,17 @@ pub struct Discovery {
 pub async fn discover(http: &Http, env: impl Fn(&str) -> Option<String>) -> Discovery {
     let env = |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|v| !v.is_empty());
     let mut discovery = Discovery::default();
-    for provider in PROVIDERS.iter().filter(|provider| !provider.keys.is_empty()) {
+    for provider in PROVIDERS.iter().filter(|provider| provider.needs_key()) {
         let key = provider.keys.iter().find_map(|name| Some((*name, env(name)?)));
         let base = provider.bases.iter().find_map(|name| Some((*name, env(name)?)));
-        match from_env(provider, key, base) {
+        let model = provider.models.iter().find_map(|name| env(name));
+        match from_env(provider, key, base, model) {
             Ok(found) => discovery.found.extend(found),
             Err(problem) => discovery.problems.push(problem),
         }
     }
     let mut local = Vec::new();
-    for provider in PROVIDERS.iter().filter(|provider| provider.keys.is_empty()) {
+    for provider in PROVIDERS.iter().filter(|provider| !provider.needs_key()) {
         match local_base(provider, &env) {
             Ok(endpoint) => local.push(endpoint),
             Err(problem) => discovery.problems.push(problem),
@@ -87,26 +90,30 @@ fn from_env(
     provider: &'static Provider,
     key: Named,
     base: Named,
+    model: Option<String>,
 ) -> Result<Option<Found>, (&'static str, ModelError)> {
     let key_from = key.as_ref().map(|(name, _)| *name);
     let key = key.map(|(_, key)| Secret::new(key));
+    let own = || Some(provider.model.to_owned()).filter(|model| !model.is_empty());
     let Some((base_from, base)) = base else {
         let Some(from) = key_from else {
             return Ok(None);
         };
         let endpoint = Endpoint::of(provider, key).map_err(|error| (from, error.into()))?;
-        return Ok(Some(Found { endpoint, model: Some(provider.model.to_owned()), from }));
+        return Ok(Some(Found { endpoint, model: model.or_else(own), from: from.into() }));
     };
     // A server of one's own needs no key, but its models are not the provider's.
-    let row = if Provider::by_address(&base) == provider { provider } else { &CUSTOM };
+    let is_own = provider.base.is_empty() || Provider::by_address(&base) == provider;
     let mut endpoint =
         Endpoint::at(provider, &base, key).map_err(|error| (base_from, error.into()))?;
     if endpoint.key.is_none() && !endpoint.base.is_local() {
         return Ok(None);
     }
-    endpoint.provider = row;
-    let model = (row == provider).then(|| provider.model.to_owned());
-    Ok(Some(Found { endpoint, model, from: base_from }))
+    if !is_own {
+        endpoint.provider = &CUSTOM;
+    }
+    let model = model.or_else(|| own().filter(|_| is_own));
+    Ok(Some(Found { endpoint, model, from: base_from.into() }))
 }
 
 /// `OLLAMA_HOST` is where Ollama listens, in Ollama's own loose form.
@@ -131,11 +138,12 @@ async fn probe(http: &Http, endpoint: Endpoint) -> Option<Found> {
     let path = listing::models_path(&endpoint);
     let (status, body) = listing::get(http, &endpoint, path, limits::PROBE).await.ok()?;
     let value: Value = serde_json::from_slice(&body).ok()?;
-    // Port 8080 belongs to everyone: only what says that it is llama.cpp counts there.
-    let owner = value.pointer("/data/0/owned_by").and_then(Value::as_str);
-    if status != 200 || (endpoint.provider.id == "llama-server" && owner != Some("llamacpp")) {
+    // Ports such as 8080 belong to everyone: only what says that it is the right server counts.
+    let says = value.pointer("/data/0/owned_by").and_then(Value::as_str).unwrap_or_default();
+    let owner = endpoint.provider.owner;
+    if status != 200 || (!owner.is_empty() && says != owner) {
         return None;
     }
     let model = listing::chat_models(&value)?.into_iter().next()?;
-    Some(Found { endpoint, model: Some(model), from: "" })
+    Some(Found { endpoint, model: Some(model), from: "".into() })
 }

@@ -33,12 +33,22 @@ pub enum ModelError {
         said: String,
     },
     /// A provider that needs a key was used without.
-    #[error("{provider} needs a key; set {variable}")]
+    #[error("{provider} needs a key; set {variable}, or keep one with `reins providers add {id}`")]
     NoKey {
         /// Which provider.
         provider: String,
+        /// Its name for commands.
+        id: String,
         /// The environment variable it is read from.
         variable: String,
+    },
+    /// The key holds what no key holds, so it was not sent.
+    #[error(
+        "the key for {provider} holds a space, a line break or another sign that no key has; set it again"
+    )]
+    UnusableKey {
+        /// Whose key.
+        provider: String,
     },
     /// Something answered, but no model server of this format.
     #[error("{address} is no such model server ({what}); check the address and its path")]
@@ -93,10 +103,12 @@ pub enum ModelError {
         said: String,
     },
     /// The server failed, even after trying again.
-    #[error("the model server failed ({status}): {said}; try again later or use another model")]
+    #[error("the model server failed{}: {said}; try again later or use another model", number(*.status))]
     ServerFailed {
         /// The HTTP status; 0 if it came within the stream.
         status: u16,
+        /// The wait it asks for.
+        retry_after: Option<Duration>,
         /// What it said.
         said: String,
     },
@@ -144,6 +156,7 @@ impl ModelError {
             ModelError::Unreachable { .. } => "unreachable",
             ModelError::WrongKey { .. } => "wrong_key",
             ModelError::NoKey { .. } => "no_key",
+            ModelError::UnusableKey { .. } => "unusable_key",
             ModelError::WrongAddress { .. } => "wrong_address",
             ModelError::Redirected { .. } => "redirected",
             ModelError::NoSuchModel { .. } => "no_such_model",
@@ -175,6 +188,10 @@ impl ModelError {
     }
 }
 
+fn number(status: u16) -> String {
+    if status == 0 { String::new() } else { format!(" ({status})") }
+}
+
 fn after(wait: &Option<Duration>) -> String {
     wait.map(|wait| format!(" {} s", wait.as_secs().max(1))).unwrap_or_default()
 }
@@ -185,6 +202,14 @@ pub enum AddressError {
     /// It does not parse.
     #[error("'{0}' is not an address; write it like https://host/v1")]
     NotAbsolute(String),
+    /// Everyone has an own address there.
+    #[error("{provider} has no address for all; give yours with --base-url, or set {variable}")]
+    Missing {
+        /// Which provider.
+        provider: String,
+        /// The environment variable that it is read from.
+        variable: String,
+    },
     /// Only https, and http on this machine.
     #[error("'{0}' would send the key unprotected; use https (http is only for localhost)")]
     NotEncrypted(String),

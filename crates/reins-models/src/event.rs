@@ -1,5 +1,6 @@
 //! What a model's answer brings, in no provider's dialect.
 
+use crate::message::Kept;
 use std::time::Duration;
 
 /// One piece of an answer.
@@ -19,6 +20,13 @@ pub enum ModelEvent {
         name: Option<String>,
         /// The next characters of the arguments.
         arguments: String,
+    },
+    /// Something that the provider wants back with the conversation.
+    Keep {
+        /// The call of this answer that it belongs to; `None` if it belongs to the answer.
+        index: Option<usize>,
+        /// What.
+        kept: Kept,
     },
     /// What the answer cost. Comes at most once, before `Stop`.
     Usage(Usage),

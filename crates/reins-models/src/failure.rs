@@ -3,8 +3,9 @@
 use crate::error::ModelError;
 use crate::limits::SAID_BYTES;
 use crate::provider::Endpoint;
+use crate::transport::HttpAnswer;
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A failure as the server states it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,10 @@ pub(crate) struct Said {
     pub(crate) message: String,
     /// Type and code, lowercase, joined with a space.
     pub(crate) kind: String,
+    /// The status that stands in the body, for failures within a stream.
+    status: Option<u16>,
+    /// The wait that stands in the body.
+    retry_after: Option<Duration>,
 }
 
 impl Said {
@@ -22,7 +27,7 @@ impl Said {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
             let text = String::from_utf8_lossy(body);
             let message = if text.trim_start().starts_with('<') { "a web page" } else { &text };
-            return Self { message: clean(message, endpoint), kind: String::new() };
+            return Self { message: clean(message, endpoint), ..Self::default() };
         };
         Self::of_json(&value, endpoint)
     }
@@ -49,7 +54,16 @@ impl Said {
             .collect::<Vec<_>>()
             .join(" ")
             .to_lowercase();
-        Self { message: clean(&message, endpoint), kind }
+        let status = error.get("code").and_then(Value::as_u64).and_then(|c| u16::try_from(c).ok());
+        let retry_after = error
+            .get("details")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            // Google's way: a text like `37.5s`.
+            .find_map(|detail| detail.get("retryDelay")?.as_str()?.strip_suffix('s'))
+            .and_then(seconds);
+        Self { message: clean(&message, endpoint), kind, status, retry_after }
     }
 
     fn mentions(&self, words: &[&str]) -> bool {
@@ -123,6 +137,7 @@ pub(crate) fn of_status(
     endpoint: &Endpoint,
     model: &str,
 ) -> ModelError {
+    let retry_after = retry_after.or(said.retry_after);
     let provider = || endpoint.provider.name.to_owned();
     let address = || endpoint.base.to_string();
     if status == 402 || said.mentions(&["insufficient_quota", "credit balance", "no credit"]) {
@@ -145,30 +160,65 @@ pub(crate) fn of_status(
             address: address(),
             what: format!("{status}: {}", said.message),
         },
-        408 | 500.. => ModelError::ServerFailed { status, said: said.message },
+        408 | 500.. => ModelError::ServerFailed { status, retry_after, said: said.message },
         _ => ModelError::Rejected { status, said: said.message },
     }
 }
 
 /// The error for a failure stated within a stream that began well.
-pub(crate) fn in_stream(said: Said) -> ModelError {
-    if said.says_too_long() {
-        return ModelError::ContextTooLong { said: said.message };
+pub(crate) fn in_stream(said: Said, endpoint: &Endpoint) -> ModelError {
+    if let Some(status @ 400..600) = said.status {
+        return of_status(status, said, None, endpoint, "");
     }
-    ModelError::ServerFailed { status: 0, said: said.message }
+    let status = if said.mentions(&["insufficient_quota", "billing"]) {
+        402
+    } else if said.mentions(&["rate_limit", "rate limit", "resource_exhausted"]) {
+        429
+    } else if said.says_too_long() || said.kind.contains("invalid") {
+        400
+    } else if said.kind.contains("authentication") || said.kind.contains("permission") {
+        401
+    } else {
+        0
+    };
+    match status {
+        0 => ModelError::ServerFailed { status, retry_after: None, said: said.message },
+        _ => of_status(status, said, None, endpoint, ""),
+    }
 }
 
-/// How long the server wants us to wait: `Retry-After` in seconds. The form with a date is not
-/// used by any provider and counts as absent.
-pub(crate) fn retry_after(header: Option<&str>) -> Option<Duration> {
-    let seconds: f64 = header?.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+/// The error for an answer that points elsewhere. It is never followed: the key would go along.
+pub(crate) fn redirected(answer: &HttpAnswer, endpoint: &Endpoint) -> ModelError {
+    let to = answer.header("location").unwrap_or_default();
+    let to = to.split(['?', '#']).next().unwrap_or_default();
+    ModelError::Redirected { address: endpoint.base.to_string(), to: clean(to, endpoint) }
+}
+
+/// How long the server wants us to wait: in milliseconds where it says so, else `Retry-After` in
+/// seconds or as a date.
+pub(crate) fn retry_after(
+    milliseconds: Option<&str>,
+    header: Option<&str>,
+    now: SystemTime,
+) -> Option<Duration> {
+    if let Some(wait) = milliseconds.and_then(|text| text.trim().parse().ok()) {
+        return Some(Duration::from_millis(wait));
+    }
+    let header = header?.trim();
+    seconds(header).or_else(|| {
+        let until = httpdate::parse_http_date(header).ok()?;
+        Some(until.duration_since(now).unwrap_or_default())
+    })
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.parse().ok()?).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::CUSTOM;
+    use crate::table::CUSTOM;
     use reins_core::Secret;
 
     fn endpoint() -> Endpoint {
@@ -288,11 +338,38 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_in_seconds() {
-        assert_eq!(retry_after(Some("7")), Some(Duration::from_secs(7)));
-        assert_eq!(retry_after(Some("0.5")), Some(Duration::from_millis(500)));
-        for bad in [None, Some("-1"), Some("soon"), Some("1e99")] {
-            assert_eq!(retry_after(bad), None);
+    fn retry_after_in_every_form() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let after = |header| retry_after(None, Some(header), now);
+        assert_eq!(after("7"), Some(Duration::from_secs(7)));
+        assert_eq!(after("0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:47 GMT"), Some(Duration::from_secs(10)));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:17 GMT"), Some(Duration::ZERO), "is over");
+        for bad in ["-1", "soon", "1e99", ""] {
+            assert_eq!(after(bad), None);
+        }
+        assert_eq!(retry_after(None, None, now), None);
+        assert_eq!(retry_after(Some("20"), Some("1"), now), Some(Duration::from_millis(20)));
+        let body = br#"{"error":{"code":429,"message":"x","details":[{"@type":"y"},{"retryDelay":"37.5s"}]}}"#;
+        let said = Said::of(body, &endpoint());
+        assert_eq!(said.retry_after, Some(Duration::from_millis(37_500)));
+    }
+
+    /// What is stated within a stream has no status of its own but means the same.
+    #[test]
+    fn failures_within_a_stream_are_told_apart() {
+        let endpoint = endpoint();
+        for (body, expected) in [
+            (r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, "server_failed"),
+            (r#"{"error":{"code":502,"message":"upstream"}}"#, "server_failed"),
+            (r#"{"error":{"code":"rate_limit_exceeded","message":"slow"}}"#, "rate_limited"),
+            (r#"{"error":{"code":"insufficient_quota","message":"pay"}}"#, "out_of_credit"),
+            (r#"{"error":{"code":401,"message":"no"}}"#, "wrong_key"),
+            (r#"{"error":{"type":"invalid_request_error","message":"bad"}}"#, "rejected"),
+            (r#"{"code":"context_length_exceeded","message":"x"}"#, "context_too_long"),
+        ] {
+            let error = in_stream(Said::of(body.as_bytes(), &endpoint), &endpoint);
+            assert_eq!(error.code(), expected, "{body}");
         }
     }
 }

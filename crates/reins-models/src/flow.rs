@@ -1,6 +1,7 @@
 //! The course of one answer: send, wait, send again, read, and fetch again what broke off.
 
 use crate::client::ModelClient;
+use crate::dialect::Dialect;
 use crate::error::{ModelError, TransportError};
 use crate::event::{ModelEvent, Notice};
 use crate::failure::{self, Said};
@@ -9,13 +10,13 @@ use crate::message::ChatRequest;
 use crate::sse::SseReader;
 use crate::text_calls::TextGate;
 use crate::transport::HttpAnswer;
-use crate::wire::{self, Decoder, Dialect};
+use crate::wire::{self, Decoder};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::timeout;
 
 /// One answer on its way.
@@ -26,6 +27,8 @@ pub(crate) struct Flow {
     queue: VecDeque<ModelEvent>,
     /// Times the request was sent again after a passing failure.
     retries: u32,
+    /// Times it was sent again in another form.
+    changes: u32,
     /// Fetched as a whole because the stream broke.
     plain: bool,
     /// Whether anything of the answer was given out.
@@ -36,6 +39,8 @@ enum Phase {
     Send,
     Wait(Duration),
     Read(Box<Reading>),
+    /// It failed; what came before is given out first.
+    Failed(ModelError),
     Over,
 }
 
@@ -65,6 +70,7 @@ impl Flow {
             phase: Phase::Send,
             queue: VecDeque::new(),
             retries: 0,
+            changes: 0,
             plain: false,
             begun: false,
         }
@@ -82,6 +88,13 @@ impl Flow {
             }
             let step = match &mut self.phase {
                 Phase::Over => return None,
+                Phase::Failed(_) => {
+                    let failed = std::mem::replace(&mut self.phase, Phase::Over);
+                    return match failed {
+                        Phase::Failed(error) => Some(Err(error)),
+                        _ => None,
+                    };
+                }
                 Phase::Wait(wait) => {
                     tokio::time::sleep(*wait).await;
                     self.phase = Phase::Send;
@@ -96,13 +109,31 @@ impl Flow {
                 }
             };
             if let Err(error) = step
-                && let Err(error) = self.fetch_again(error)
+                && let Err(error) = self.fetch_again(error).or_else(|error| self.wait(error))
             {
-                self.phase = Phase::Over;
-                self.queue.clear();
-                return Some(Err(error));
+                self.phase = Phase::Failed(error);
             }
         }
+    }
+
+    /// A stream that states a passing failure before it brought anything is as good as refused.
+    fn wait(&mut self, error: ModelError) -> Result<(), ModelError> {
+        let nothing_yet = !self.begun && self.queue.is_empty();
+        if !matches!(self.phase, Phase::Read(_)) || !nothing_yet {
+            return Err(error);
+        }
+        match self.later(error)? {
+            Sent::Later(wait, error) => self.wait_for(wait, &error),
+            Sent::Streaming(_) | Sent::Whole(_) | Sent::Differently => {}
+        }
+        Ok(())
+    }
+
+    fn wait_for(&mut self, wait: Duration, error: &ModelError) {
+        self.retries += 1;
+        self.phase = Phase::Wait(wait);
+        let reason = short_reason(error);
+        self.queue.push_back(ModelEvent::Notice(Notice::Waiting { wait, reason }));
     }
 
     /// A broken stream is fetched once more as a whole; every other error stands.
@@ -118,6 +149,8 @@ impl Flow {
         }
         self.begun = false;
         self.plain = true;
+        // What broke once on this way will break again: nothing more is streamed with this client.
+        self.client.learn(|dialect| dialect.stream = false);
         self.phase = Phase::Send;
         Ok(())
     }
@@ -144,19 +177,16 @@ impl Flow {
                 self.queue.extend(out);
             }
             Sent::Differently => {}
-            Sent::Later(wait, error) => {
-                self.retries += 1;
-                self.phase = Phase::Wait(wait);
-                let reason = short_reason(&error);
-                self.queue.push_back(ModelEvent::Notice(Notice::Waiting { wait, reason }));
-            }
+            Sent::Later(wait, error) => self.wait_for(wait, &error),
         }
         Ok(())
     }
 
     fn decoder(&self) -> (Decoder, TextGate) {
         let tools = self.request.tools.iter().map(|tool| tool.name.clone()).collect();
-        (Decoder::new(&self.client.endpoint), TextGate::new(tools))
+        let client = &self.client;
+        let format = client.dialect().format;
+        (Decoder::new(&client.endpoint, format, &client.model), TextGate::new(tools))
     }
 
     fn dialect(&self) -> Dialect {
@@ -223,22 +253,37 @@ impl Flow {
         let endpoint = &client.endpoint;
         let status = answer.status;
         if (300..400).contains(&status) {
-            return Err(redirected(&answer, endpoint.base.to_string()));
+            return Err(failure::redirected(&answer, endpoint));
         }
-        let retry_after = failure::retry_after(answer.header("retry-after"));
+        let retry_after = failure::retry_after(
+            answer.header("retry-after-ms"),
+            answer.header("retry-after"),
+            SystemTime::now(),
+        );
         let body = timeout(limits::CHECK, answer.read(limits::ERROR_BYTES)).await;
         let body = body.ok().and_then(Result::ok).flatten().unwrap_or_default();
         let said = Said::of(&body, endpoint);
+        if self.changes >= limits::CHANGES {
+            return self.later(failure::of_status(
+                status,
+                said,
+                retry_after,
+                endpoint,
+                &client.model,
+            ));
+        }
+        let mut learned = client.dialect();
+        if learned.leave_out(status, &said, self.request.reasoning) {
+            self.changes += 1;
+            client.learn(|dialect| *dialect = learned);
+            return Ok(Sent::Differently);
+        }
         let offered = !self.request.tools.is_empty() && client.dialect().tools;
         if offered && !matches!(status, 401..=403 | 429) && said.rejects_tools() {
+            self.changes += 1;
             client.learn(|dialect| dialect.tools = false);
             let notice = Notice::ToolsRejected { said: said.message };
             self.queue.push_back(ModelEvent::Notice(notice));
-            return Ok(Sent::Differently);
-        }
-        let mut learned = client.dialect();
-        if learned.leave_out(status, &said) {
-            client.learn(|dialect| *dialect = learned);
             return Ok(Sent::Differently);
         }
         let error = failure::of_status(status, said, retry_after, endpoint, &client.model);
@@ -252,7 +297,8 @@ impl Flow {
             return Err(error);
         }
         let asked = match &error {
-            ModelError::RateLimited { retry_after, .. } => *retry_after,
+            ModelError::RateLimited { retry_after, .. }
+            | ModelError::ServerFailed { retry_after, .. } => *retry_after,
             _ => None,
         };
         let wait = asked.unwrap_or(timing.backoff * 2_u32.pow(self.retries.min(10)));
@@ -292,8 +338,13 @@ impl Reading {
         let mut decoded = Vec::new();
         for event in &events {
             // Nothing counts after the end.
-            if !self.decoder.is_over() {
-                self.decoder.event(event, &mut decoded)?;
+            if self.decoder.is_over() {
+                break;
+            }
+            if let Err(error) = self.decoder.event(event, &mut decoded) {
+                // What came in the same portion before it came all the same.
+                decoded.into_iter().for_each(|event| self.gate.push(event, out));
+                return Err(error);
             }
         }
         if self.decoder.is_over() || (over.is_some() && self.decoder.is_complete()) {
@@ -306,15 +357,10 @@ impl Reading {
     }
 }
 
-fn redirected(answer: &HttpAnswer, address: String) -> ModelError {
-    let to = answer.header("location").unwrap_or_default();
-    let to = to.split(['?', '#']).next().unwrap_or_default();
-    ModelError::Redirected { address, to: to.chars().take(limits::SAID_BYTES).collect() }
-}
-
 fn short_reason(error: &ModelError) -> String {
     match error {
         ModelError::RateLimited { provider, .. } => format!("{provider} is limiting requests"),
+        ModelError::ServerFailed { status: 0, .. } => "the model server failed".to_owned(),
         ModelError::ServerFailed { status, .. } => format!("the model server failed ({status})"),
         _ => "the model server does not answer".to_owned(),
     }

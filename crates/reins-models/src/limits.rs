@@ -31,6 +31,10 @@ pub const AFTER_END: Duration = Duration::from_secs(2);
 /// Times that a request is sent again after 429, 5xx or a failed connection, before the first token.
 pub const RETRIES: u32 = 3;
 
+/// Times that a request is sent again in another form. More than everything that a server may refuse
+/// one after the other.
+pub const CHANGES: u32 = 12;
+
 /// The first wait before sending again; it doubles each time.
 pub const BACKOFF: Duration = Duration::from_millis(500);
 

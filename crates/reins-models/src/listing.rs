@@ -101,6 +101,7 @@ pub(crate) async fn fetch(
     endpoint: &Endpoint,
     deadline: Duration,
 ) -> Result<Vec<String>, ModelError> {
+    endpoint.require_key()?;
     let (answer, body) = get(http, endpoint, models_path(endpoint), deadline).await?;
     if !(200..300).contains(&answer) {
         return Err(failure::of_status(answer, Said::of(&body, endpoint), None, endpoint, ""));
@@ -111,8 +112,10 @@ pub(crate) async fn fetch(
 
 pub(crate) fn models_path(endpoint: &Endpoint) -> &'static str {
     match endpoint.format {
-        Format::Chat => "/models",
-        Format::Messages => "/v1/models",
+        Format::Chat | Format::Responses => "/models",
+        // Both list a few at a time unless told otherwise.
+        Format::Messages => "/v1/models?limit=1000",
+        Format::Gemini => "/v1beta/models?pageSize=1000",
     }
 }
 
@@ -135,13 +138,17 @@ pub(crate) async fn get(
     let all = async {
         let answer: HttpAnswer = http.0.send(request).await?;
         let status = answer.status;
-        Ok((status, answer.read(limits::LIST_BYTES).await?))
+        if (300..400).contains(&status) {
+            return Ok(Err(failure::redirected(&answer, endpoint)));
+        }
+        Ok(Ok((status, answer.read(limits::LIST_BYTES).await?)))
     };
     match timeout(deadline, all).await {
         Err(_) => Err(unreachable(None)),
         Ok(Err(error)) => Err(unreachable(Some(error))),
-        Ok(Ok((_, None))) => Err(ModelError::TooLarge { limit: limits::LIST_BYTES }),
-        Ok(Ok((status, Some(body)))) => Ok((status, body)),
+        Ok(Ok(Err(redirected))) => Err(redirected),
+        Ok(Ok(Ok((_, None)))) => Err(ModelError::TooLarge { limit: limits::LIST_BYTES }),
+        Ok(Ok(Ok((status, Some(body))))) => Ok((status, body)),
     }
 }
 
@@ -182,6 +189,10 @@ fn chats(model: &Value) -> bool {
     if let Some(modalities) = modalities {
         return modalities.iter().any(|kind| kind == "text");
     }
+    let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
+    if methods.is_some_and(|methods| !methods.iter().any(|method| method == "generateContent")) {
+        return false;
+    }
     let name = model.get("id").or_else(|| model.get("name")).and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
     !NO_CHAT.iter().any(|word| name.contains(word))
@@ -215,6 +226,15 @@ mod tests {
             (
                 "Gemini",
                 json!({"data": [{"id": "models/gemini-3"}, {"id": "models/veo-3"}]}),
+                vec!["gemini-3"],
+            ),
+            (
+                "Gemini itself",
+                json!({"models": [
+                    {"name": "models/gemini-3", "supportedGenerationMethods": ["generateContent"]},
+                    {"name": "models/gemini-3-tts", "supportedGenerationMethods": ["generateContent"]},
+                    {"name": "models/answers", "supportedGenerationMethods": ["generateAnswer"]},
+                ]}),
                 vec!["gemini-3"],
             ),
             (

@@ -18,6 +18,25 @@ pub struct ChatRequest {
     pub max_tokens: Option<u32>,
     /// What the provider should keep for the next request, where it wants to be told.
     pub caching: Caching,
+    /// How much the model thinks before it answers, where that can be said.
+    pub reasoning: Reasoning,
+}
+
+/// How much a model thinks before it answers. A model that knows no such thing, or not this much of
+/// it, does what comes nearest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reasoning {
+    /// As the model does by itself.
+    #[default]
+    Own,
+    /// As little as it can.
+    Off,
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
 }
 
 /// Which parts of a request will come again unchanged.
@@ -43,6 +62,8 @@ pub enum Message {
         text: String,
         /// What it called.
         calls: Vec<ToolCall>,
+        /// What its provider wants back with it.
+        kept: Vec<Kept>,
     },
     /// The result of one call.
     Tool {
@@ -62,6 +83,16 @@ impl Message {
     pub fn user(text: impl Into<String>) -> Self {
         Message::User(vec![Part::Text(text.into())])
     }
+}
+
+/// A piece of an answer that only its provider can read and wants back with the conversation, such
+/// as a signed or sealed thought. Some refuse the conversation without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Who gave it: format, server and model. Nobody else gets it.
+    pub source: String,
+    /// As it came.
+    pub data: Value,
 }
 
 /// A piece of a message.
@@ -94,7 +125,7 @@ pub struct ToolSpec {
 }
 
 /// A call that the model made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolCall {
     /// The id that the result refers to.
     pub id: String,
@@ -102,4 +133,6 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments, as the model wrote them: usually JSON, never checked here.
     pub arguments: String,
+    /// What its provider wants back with it.
+    pub kept: Vec<Kept>,
 }

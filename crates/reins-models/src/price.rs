@@ -105,7 +105,8 @@ fn undated(model: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::{PROVIDERS, Provider};
+    use crate::provider::Provider;
+    use crate::table::PROVIDERS;
 
     fn endpoint(id: &str) -> Endpoint {
         Endpoint::of(Provider::by_id(id).expect(id), None).expect(id)
@@ -137,7 +138,7 @@ mod tests {
         ] {
             let endpoint = match provider {
                 "custom" => {
-                    Endpoint::at(&crate::provider::CUSTOM, "https://h/v1", None).expect("endpoint")
+                    Endpoint::at(&crate::table::CUSTOM, "https://h/v1", None).expect("endpoint")
                 }
                 id => endpoint(id),
             };
@@ -157,7 +158,7 @@ mod tests {
         let usage = Usage { input: 1000, ..Usage::default() };
         let unpriced: Vec<_> = PROVIDERS
             .iter()
-            .filter(|provider| !provider.keys.is_empty())
+            .filter(|provider| provider.needs_key() && !provider.model.is_empty())
             .filter(|provider| cost(&endpoint(provider.id), provider.model, &usage).is_none())
             .map(|provider| provider.id)
             .collect();

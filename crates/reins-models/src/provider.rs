@@ -1,19 +1,62 @@
-//! Facts about providers.
+//! Providers, and what a request is sent to.
 
 use crate::address::BaseUrl;
 use crate::error::{AddressError, ModelError};
+use crate::table::{CUSTOM, PROVIDERS};
 use reins_core::Secret;
+use std::fmt;
+use std::str::FromStr;
 
 /// How requests and answers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// OpenAI's Chat Completions, spoken by nearly everyone.
     Chat,
+    /// OpenAI's Responses, the only one that its newer models think and call in at once.
+    Responses,
     /// Anthropic's Messages.
     Messages,
+    /// Google's generateContent.
+    Gemini,
 }
 
-/// One row of the table: where a provider is and what it is used with when nothing is chosen.
+impl Format {
+    /// All of them.
+    pub const ALL: [Format; 4] =
+        [Format::Chat, Format::Responses, Format::Messages, Format::Gemini];
+
+    /// Its name for settings and flags.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Chat => "chat",
+            Format::Responses => "responses",
+            Format::Messages => "messages",
+            Format::Gemini => "gemini",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or(UnknownFormat)
+    }
+}
+
+/// A word that names no format.
+#[derive(Debug, thiserror::Error)]
+#[error("no such format; there are chat, responses, messages and gemini")]
+pub struct UnknownFormat;
+
+/// One row of the table: where a provider is, what it is used with when nothing is chosen, and what
+/// is different about it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Provider {
     /// A stable name for settings and flags.
@@ -22,148 +65,57 @@ pub struct Provider {
     pub name: &'static str,
     /// How it is spoken to.
     pub format: Format,
-    /// Where it is.
+    /// How a server at another address is spoken to that was entered as this provider.
+    pub elsewhere: Format,
+    /// Where it is. Empty: everyone has an own address.
     pub base: &'static str,
-    /// Environment variables that may hold a key, first one first. Empty: it runs on this machine.
+    /// Environment variables that may hold a key, first one first. Empty: it needs none.
     pub keys: &'static [&'static str],
     /// Environment variables that may hold another address.
     pub bases: &'static [&'static str],
+    /// Environment variables that may name the model.
+    pub models: &'static [&'static str],
     /// The model when none is chosen. Empty: the first one that the server lists.
     pub model: &'static str,
+    /// What its model list says who owns the first model, where the port alone says nothing.
+    pub owner: &'static str,
+    /// What is different about it.
+    pub quirks: Quirks,
 }
 
-/// Providers in the order in which they are picked when several are there: own keys, then servers
-/// on this machine. Models named here were offered in November 2026.
-pub const PROVIDERS: &[Provider] = &[
-    Provider {
-        id: "anthropic",
-        name: "Anthropic",
-        format: Format::Messages,
-        base: "https://api.anthropic.com",
-        keys: &["ANTHROPIC_API_KEY"],
-        bases: &["ANTHROPIC_BASE_URL"],
-        model: "claude-sonnet-5-5",
-    },
-    Provider {
-        id: "openai",
-        name: "OpenAI",
-        format: Format::Chat,
-        base: "https://api.openai.com/v1",
-        keys: &["OPENAI_API_KEY"],
-        bases: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-        model: "gpt-6.1-sol",
-    },
-    Provider {
-        id: "gemini",
-        name: "Google Gemini",
-        format: Format::Chat,
-        base: "https://generativelanguage.googleapis.com/v1beta/openai",
-        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        bases: &[],
-        model: "gemini-3.8-flash",
-    },
-    Provider {
-        id: "openrouter",
-        name: "OpenRouter",
-        format: Format::Chat,
-        base: "https://openrouter.ai/api/v1",
-        keys: &["OPENROUTER_API_KEY"],
-        bases: &[],
-        model: "openrouter/auto",
-    },
-    Provider {
-        id: "mistral",
-        name: "Mistral",
-        format: Format::Chat,
-        base: "https://api.mistral.ai/v1",
-        keys: &["MISTRAL_API_KEY"],
-        bases: &[],
-        model: "mistral-medium-latest",
-    },
-    Provider {
-        id: "deepseek",
-        name: "DeepSeek",
-        format: Format::Chat,
-        base: "https://api.deepseek.com/v1",
-        keys: &["DEEPSEEK_API_KEY"],
-        bases: &[],
-        model: "deepseek-flash",
-    },
-    Provider {
-        id: "xai",
-        name: "xAI",
-        format: Format::Chat,
-        base: "https://api.x.ai/v1",
-        keys: &["XAI_API_KEY"],
-        bases: &[],
-        model: "grok-4.7",
-    },
-    Provider {
-        id: "groq",
-        name: "Groq",
-        format: Format::Chat,
-        base: "https://api.groq.com/openai/v1",
-        keys: &["GROQ_API_KEY"],
-        bases: &[],
-        model: "openai/gpt-oss-120b",
-    },
-    Provider {
-        id: "together",
-        name: "Together",
-        format: Format::Chat,
-        base: "https://api.together.xyz/v1",
-        keys: &["TOGETHER_API_KEY"],
-        bases: &[],
-        model: "deepseek-ai/DeepSeek-V4.1-Flash",
-    },
-    Provider {
-        id: "fireworks",
-        name: "Fireworks",
-        format: Format::Chat,
-        base: "https://api.fireworks.ai/inference/v1",
-        keys: &["FIREWORKS_API_KEY"],
-        bases: &[],
-        model: "accounts/fireworks/models/deepseek-v4-pro",
-    },
-    Provider {
-        id: "ollama",
-        name: "Ollama",
-        format: Format::Chat,
-        base: "http://127.0.0.1:11434/v1",
-        keys: &[],
-        bases: &[],
-        model: "",
-    },
-    Provider {
-        id: "lmstudio",
-        name: "LM Studio",
-        format: Format::Chat,
-        base: "http://127.0.0.1:1234/v1",
-        keys: &[],
-        bases: &[],
-        model: "",
-    },
-    Provider {
-        id: "llama-server",
-        name: "llama-server",
-        format: Format::Chat,
-        base: "http://127.0.0.1:8080/v1",
-        keys: &[],
-        bases: &[],
-        model: "",
-    },
-];
+/// What is different about a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quirks {
+    /// How thinking is switched in the Chat format.
+    pub switch: Switch,
+    /// The key goes into `api-key` instead of `authorization`.
+    pub api_key_header: bool,
+    /// Insists on the newer name of the limit of tokens.
+    pub completion_tokens: bool,
+    /// Takes Anthropic's marks of what to keep, also in the Chat format.
+    pub marks: bool,
+    /// Takes pictures in the results of tools in the Chat format, where others take text only.
+    pub pictures_in_results: bool,
+    /// Wants a word of the model between a tool's result and the next message of the person.
+    pub bridge: bool,
+    /// Ids of calls have exactly nine letters and digits.
+    pub short_ids: bool,
+    /// Wants the thoughts back with every answer of the conversation.
+    pub thoughts_back: bool,
+}
 
-/// Any other server that speaks the Chat format.
-pub const CUSTOM: Provider = Provider {
-    id: "custom",
-    name: "your server",
-    format: Format::Chat,
-    base: "",
-    keys: &[],
-    bases: &[],
-    model: "",
-};
+/// How thinking is switched in the Chat format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// `reasoning_effort`.
+    Effort,
+    /// `reasoning` with an `effort`.
+    Nested,
+    /// `thinking` with a `type`.
+    Thinking,
+    /// `chat_template_kwargs` with `enable_thinking`.
+    Template,
+}
 
 impl Provider {
     /// The row with this id.
@@ -174,12 +126,22 @@ impl Provider {
     /// The row that an address belongs to, or [`CUSTOM`].
     pub fn by_address(text: &str) -> &'static Provider {
         let server = |text: &str| {
-            let url = url::Url::parse(text).ok()?;
+            let url = url::Url::parse(text.trim()).ok()?;
             Some((url.host_str()?.to_owned(), url.port_or_known_default()))
         };
-        let wanted = server(text);
-        let fits = |provider: &&Provider| wanted.is_some() && server(provider.base) == wanted;
+        let Some(wanted) = server(text) else {
+            return &CUSTOM;
+        };
+        if crate::address::is_azure(&wanted.0) {
+            return Self::by_id("azure").unwrap_or(&CUSTOM);
+        }
+        let fits = |provider: &&Provider| server(provider.base).as_ref() == Some(&wanted);
         PROVIDERS.iter().find(fits).unwrap_or(&CUSTOM)
+    }
+
+    /// Whether it needs a key.
+    pub fn needs_key(&self) -> bool {
+        !self.keys.is_empty()
     }
 }
 
@@ -202,6 +164,10 @@ impl Endpoint {
         provider: &'static Provider,
         key: Option<Secret<String>>,
     ) -> Result<Self, AddressError> {
+        if provider.base.is_empty() {
+            let variable = provider.bases.first().copied().unwrap_or("REINS_BASE_URL").to_owned();
+            return Err(AddressError::Missing { provider: provider.name.to_owned(), variable });
+        }
         Self::at(provider, provider.base, key)
     }
 
@@ -211,16 +177,33 @@ impl Endpoint {
         base: &str,
         key: Option<Secret<String>>,
     ) -> Result<Self, AddressError> {
-        let base = BaseUrl::parse(base, provider.format)?;
-        Ok(Self { provider, format: provider.format, base, key })
+        let own = provider.base.is_empty() || Provider::by_address(base) == provider;
+        let format = if own { provider.format } else { provider.elsewhere };
+        Self::speaking(provider, base, format, key)
     }
 
-    /// What to say when a provider that needs a key has none.
+    /// A provider at another address, spoken to in a chosen format.
+    pub fn speaking(
+        provider: &'static Provider,
+        base: &str,
+        format: Format,
+        key: Option<Secret<String>>,
+    ) -> Result<Self, AddressError> {
+        Ok(Self { provider, format, base: BaseUrl::parse(base, format)?, key })
+    }
+
+    /// What to say when a provider that needs a key has none, or one that cannot be sent.
     pub(crate) fn require_key(&self) -> Result<(), ModelError> {
+        let graphic =
+            |key: &Secret<String>| key.expose().bytes().all(|byte| byte.is_ascii_graphic());
+        if self.key.as_ref().is_some_and(|key| !graphic(key)) {
+            return Err(ModelError::UnusableKey { provider: self.provider.name.to_owned() });
+        }
         match self.provider.keys.first() {
             Some(variable) if self.key.is_none() && !self.base.is_local() => {
                 Err(ModelError::NoKey {
                     provider: self.provider.name.to_owned(),
+                    id: self.provider.id.to_owned(),
                     variable: (*variable).to_owned(),
                 })
             }
@@ -235,9 +218,10 @@ mod tests {
 
     #[test]
     fn every_row_is_sound() {
-        for provider in PROVIDERS {
+        for provider in PROVIDERS.iter().filter(|provider| !provider.base.is_empty()) {
             let endpoint = Endpoint::of(provider, None).expect(provider.id);
             assert_eq!(endpoint.base.to_string(), provider.base);
+            assert_eq!(endpoint.format, provider.format, "{}", provider.id);
             assert_eq!(endpoint.base.is_local(), provider.keys.is_empty());
             assert_eq!(provider.model.is_empty(), provider.keys.is_empty());
             assert_eq!(Provider::by_id(provider.id), Some(provider));
@@ -245,6 +229,38 @@ mod tests {
         }
         assert_eq!(Provider::by_address("http://localhost:9/v1"), &CUSTOM);
         assert_eq!(Provider::by_address("nonsense"), &CUSTOM);
+    }
+
+    /// Nobody has the same address at Azure, and what people copy there has several forms.
+    #[test]
+    fn r027_azure_is_known_by_its_host() {
+        let azure = Provider::by_id("azure").expect("row");
+        for pasted in [
+            "https://mine.openai.azure.com/",
+            "https://mine.openai.azure.com/openai/v1",
+            "https://mine.openai.azure.com/openai/v1/chat/completions",
+            "https://mine.openai.azure.com/openai/deployments/gpt/chat/completions",
+        ] {
+            assert_eq!(Provider::by_address(pasted), azure);
+            let endpoint = Endpoint::at(azure, pasted, None).expect(pasted);
+            assert_eq!(endpoint.base.to_string(), "https://mine.openai.azure.com/openai/v1");
+        }
+        let none = Endpoint::of(azure, None).expect_err("no address");
+        assert!(none.to_string().contains("AZURE_OPENAI_ENDPOINT"), "{none}");
+    }
+
+    /// A server of one's own in the place of OpenAI speaks what nearly everyone speaks.
+    #[test]
+    fn r217_another_address_speaks_chat() {
+        let openai = Provider::by_id("openai").expect("row");
+        let own = Endpoint::of(openai, None).expect("own");
+        assert_eq!(own.format, Format::Responses);
+        let other = Endpoint::at(openai, "http://localhost:8080/v1", None).expect("other");
+        assert_eq!(other.format, Format::Chat);
+        for format in Format::ALL {
+            assert_eq!(format.as_str().parse::<Format>().ok(), Some(format));
+        }
+        assert!("soap".parse::<Format>().is_err());
     }
 
     #[test]

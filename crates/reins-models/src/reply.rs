@@ -1,7 +1,7 @@
 //! A whole answer, put together from its events.
 
 use crate::event::{ModelEvent, Notice, StopReason, Usage};
-use crate::message::ToolCall;
+use crate::message::{Kept, ToolCall};
 use std::collections::BTreeMap;
 
 /// A complete answer.
@@ -13,6 +13,8 @@ pub struct Reply {
     pub reasoning: String,
     /// What it called, in its order.
     pub calls: Vec<ToolCall>,
+    /// What its provider wants back with it.
+    pub kept: Vec<Kept>,
     /// What it cost, if the provider says.
     pub usage: Option<Usage>,
     /// Why it ended; `None` as long as it has not.
@@ -24,6 +26,7 @@ pub struct Reply {
 pub struct ReplyBuilder {
     reply: Reply,
     calls: BTreeMap<usize, Partial>,
+    kept: Vec<(usize, Kept)>,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +52,8 @@ impl ReplyBuilder {
                 }
                 call.arguments.push_str(arguments);
             }
+            ModelEvent::Keep { index: None, kept } => self.reply.kept.push(kept.clone()),
+            ModelEvent::Keep { index: Some(index), kept } => self.kept.push((*index, kept.clone())),
             ModelEvent::Usage(usage) => self.reply.usage = Some(*usage),
             ModelEvent::Stop(reason) => self.reply.stop = Some(reason.clone()),
             ModelEvent::Notice(Notice::Restarted) => *self = Self::default(),
@@ -61,11 +66,14 @@ impl ReplyBuilder {
     pub fn finish(self, prefix: &str) -> Reply {
         let mut reply = self.reply;
         let mut ids: Vec<String> = Vec::new();
+        let mut kept = self.kept;
         for (index, call) in self.calls {
             let id = call.id.filter(|id| !id.is_empty() && !ids.contains(id));
             let id = id.unwrap_or_else(|| format!("{prefix}_{index}"));
             ids.push(id.clone());
-            reply.calls.push(ToolCall { id, name: call.name, arguments: call.arguments });
+            let own = kept.extract_if(.., |(of, _)| *of == index).map(|(_, kept)| kept).collect();
+            let (name, arguments) = (call.name, call.arguments);
+            reply.calls.push(ToolCall { id, name, arguments, kept: own });
         }
         reply
     }

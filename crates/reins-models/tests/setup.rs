@@ -68,7 +68,7 @@ async fn r023_anthropic_lists_elsewhere_with_its_own_header() {
     let models = ModelLists::default().get(&http(), "p", &endpoint, None).await.expect("list");
     assert_eq!(models, ["claude"]);
     assert_eq!(server.seen()[0].headers["x-api-key"], KEY);
-    assert_eq!(paths(&server), ["GET /v1/models"]);
+    assert_eq!(paths(&server), ["GET /v1/models?limit=1000"]);
 }
 
 /// a wrong key or address is reported at save time.

@@ -1,6 +1,5 @@
 //! Why the store could not do what was asked.
 
-use reins_core::SecretName;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -80,13 +79,13 @@ pub enum StoreError {
         /// What is wrong with it.
         source: io::Error,
     },
-    /// A secret does not open.
+    /// A secret or a provider's key does not open.
     #[error(
-        "the secret '{name}' does not open: it was sealed with another key, or its row was changed; set it again"
+        "{what} does not open: it was sealed with another key, or its row was changed; set it again"
     )]
     Sealed {
-        /// The secret.
-        name: SecretName,
+        /// Which one.
+        what: String,
     },
     /// Anything else that SQLite reported.
     #[error("{} could not be used: {source}", path.display())]

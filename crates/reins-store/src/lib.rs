@@ -1,4 +1,4 @@
-//! Durable state in one embedded SQLite file: receipts, site rules and kept secrets.
+//! Durable state in one embedded SQLite file: receipts, site rules, kept secrets and model providers.
 //!
 //! Several Reins processes may share the file. Each has one writer thread with a bounded queue;
 //! callers await its answers and hold no lock. A receipt is on the disk before
@@ -7,12 +7,15 @@
 mod database;
 mod error;
 mod owner;
+mod providers;
 mod receipt;
 mod rules;
+mod seal;
 mod secrets;
 mod writer;
 
 pub use error::StoreError;
+pub use providers::{ProviderName, ProviderNameError, StoredProvider};
 pub use receipt::{OpenReceipt, Receipt, ReceiptDraft, ReceiptEnd};
 pub use rules::StoredRule;
 pub use secrets::StoredSecret;

@@ -4,6 +4,8 @@ use crate::browser_flags::BrowserFlags;
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use reins_core::{SecretKind, SecretName};
+use reins_models::{Format, Reasoning};
+use reins_store::ProviderName;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -34,6 +36,8 @@ pub(crate) enum Command {
     Rules(RulesArgs),
     /// Keep sign-ins that the agent may use by name and never sees
     Secrets(SecretsArgs),
+    /// Keep model providers with their keys, check them and see their models
+    Providers(ProvidersArgs),
     /// Call every tool by hand, without a model (needs REINS_DEBUG=1)
     #[command(hide = true)]
     Debug(DebugArgs),
@@ -70,12 +74,15 @@ pub(crate) struct RunArgs {
     /// Ask before a click that nothing can be told about, instead of about what it sends
     #[arg(long)]
     pub(crate) strict_clicks: bool,
-    /// The model, as `provider/model` or just a model name
+    /// The model, as `provider/model`, just a provider or just a model name
     #[arg(long, env = "REINS_MODEL")]
     pub(crate) model: Option<String>,
     /// An OpenAI-compatible server, such as http://127.0.0.1:8080/v1
     #[arg(long, env = "REINS_BASE_URL")]
     pub(crate) base_url: Option<String>,
+    /// How much the model thinks before each step, where it can be told
+    #[arg(long, value_name = "HOW_MUCH")]
+    pub(crate) reasoning: Option<ReasoningWord>,
     /// Print events as JSON lines on stdout, for scripts; cards are then refused
     #[arg(long)]
     pub(crate) json: bool,
@@ -164,6 +171,88 @@ pub(crate) enum SecretsCommand {
     List,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ProvidersArgs {
+    #[command(subcommand)]
+    pub(crate) command: ProvidersCommand,
+    /// Where Reins keeps its own data
+    #[arg(long, value_name = "DIR", env = "REINS_DATA_DIR", global = true)]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProvidersCommand {
+    /// Check a provider and keep it; its key is typed without echo or piped in on stdin
+    Add(ProviderArgs),
+    /// Show what is kept and what the environment offers, never keys
+    List,
+    /// Check address and key of one provider, or of all that are kept
+    Test {
+        /// Its name; also a provider whose key is in the environment
+        name: Option<ProviderName>,
+    },
+    /// Forget a provider and its key
+    Remove {
+        /// Its name
+        name: ProviderName,
+    },
+    /// Ask a provider which models it has
+    Models {
+        /// Its name; also a provider whose key is in the environment
+        name: ProviderName,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProviderArgs {
+    /// What you call it: a provider such as anthropic, openai, gemini, openrouter, azure, mistral,
+    /// deepseek, xai, groq, together, fireworks, ollama, lmstudio, llama-server or vllm; or any name,
+    /// with --provider or --base-url
+    pub(crate) name: ProviderName,
+    /// Which provider it is, if the name does not say
+    #[arg(long, value_name = "ID")]
+    pub(crate) provider: Option<String>,
+    /// Another address than the provider's own
+    #[arg(long)]
+    pub(crate) base_url: Option<String>,
+    /// How it is spoken to: chat, responses, messages or gemini; usually known
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    /// The model to use when none is named
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Ask for no key
+    #[arg(long)]
+    pub(crate) no_key: bool,
+    /// Keep it without asking the server whether address and key are right
+    #[arg(long)]
+    pub(crate) no_check: bool,
+}
+
+/// How much a model thinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReasoningWord {
+    /// As little as it can
+    Off,
+    /// Little
+    Low,
+    /// Some
+    Medium,
+    /// Much
+    High,
+}
+
+impl From<ReasoningWord> for Reasoning {
+    fn from(word: ReasoningWord) -> Self {
+        match word {
+            ReasoningWord::Off => Reasoning::Off,
+            ReasoningWord::Low => Reasoning::Low,
+            ReasoningWord::Medium => Reasoning::Medium,
+            ReasoningWord::High => Reasoning::High,
+        }
+    }
+}
+
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleWord {
@@ -211,6 +300,7 @@ pub(crate) fn dispatch(command: Command) -> ExitCode {
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
         Command::Rules(args) => runtime.block_on(crate::rules::main(args)),
         Command::Secrets(args) => runtime.block_on(crate::secrets::main(args)),
+        Command::Providers(args) => runtime.block_on(crate::providers::main(args)),
         Command::Debug(args) => runtime.block_on(crate::debug::main(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),

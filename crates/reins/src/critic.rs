@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use reins_control::Critic;
-use reins_models::{ChatRequest, Message, Model};
+use reins_models::{ChatRequest, Message, Model, Reasoning};
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ impl Critic for ModelCritic {
                 messages: vec![Message::user(question)],
                 temperature: Some(0.0),
                 max_tokens: Some(ANSWER_TOKENS),
+                // Thoughts would use the tokens up.
+                reasoning: Reasoning::Off,
                 ..ChatRequest::default()
             };
             match reins_models::reply(self.0.as_ref(), request).await {

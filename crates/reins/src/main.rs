@@ -11,6 +11,7 @@ mod exit;
 mod logging;
 mod mcp;
 mod model;
+mod providers;
 mod rules;
 mod run;
 mod secrets;

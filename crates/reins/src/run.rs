@@ -22,7 +22,10 @@ const EVENTS: usize = 256;
 /// Runs one task and ends with a code that says how it went.
 pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
     let show = if args.json { Show::Json } else { Show::Rows };
-    let chosen = model::choose(args.model.as_deref(), args.base_url.as_deref()).await?;
+    let chosen = {
+        let store = model::store(&args.browser.data_dir()?)?;
+        model::choose(&store, args.model.as_deref(), args.base_url.as_deref()).await?
+    };
     let options = ControlOptions {
         critic: Some(Arc::new(ModelCritic(Arc::clone(&chosen.client)))),
         strict_clicks: args.strict_clicks,
@@ -54,7 +57,12 @@ async fn drive(
     let opening = Opening {
         calls: args.url.iter().map(|url| ("navigate".to_owned(), json!({"url": url}))).collect(),
     };
-    let options = AgentOptions { turn: steps.turn(), calls: args.steps, ..AgentOptions::default() };
+    let options = AgentOptions {
+        turn: steps.turn(),
+        calls: args.steps,
+        reasoning: args.reasoning.map(Into::into).unwrap_or_default(),
+        ..AgentOptions::default()
+    };
     let mut agent = Agent::new(client, Bridge { steps }, options);
     let (sender, mut events) = mpsc::channel(EVENTS);
     let cancel = CancellationToken::new();

@@ -15,7 +15,7 @@ pub(crate) async fn main(args: SecretsArgs) -> Result<ExitCode> {
     let book = SecretBook::open(&crate::browser_flags::data_dir(args.data_dir.as_deref())?)?;
     match args.command {
         SecretsCommand::Set { name, origin, kind } => {
-            let value = value(name.as_str())?;
+            let value = typed(&format!("Value of {name}"), false)?;
             let kept = book.set(name, &origin, kind, value).await?;
             say(&format!(
                 "{} is kept for {} ({} fields). The agent can use its name; it never sees the value.",
@@ -46,12 +46,12 @@ fn say(text: &str) -> std::io::Result<()> {
     writeln!(std::io::stdout().lock(), "{text}")
 }
 
-/// The value, typed without echo or piped in. Never an argument: those show in process lists.
-fn value(name: &str) -> Result<Secret<String>> {
+/// A value, typed without echo or piped in. Never an argument: those show in process lists.
+pub(crate) fn typed(what: &str, may_be_empty: bool) -> Result<Secret<String>> {
     let stdin = std::io::stdin();
     let mut value = if stdin.is_terminal() {
         let terminal = console::Term::stderr();
-        terminal.write_str(&format!("Value of {name} (not shown): "))?;
+        terminal.write_str(&format!("{what} (not shown): "))?;
         terminal.read_secure_line().context("the value could not be read")?
     } else {
         let mut text = String::new();
@@ -66,7 +66,7 @@ fn value(name: &str) -> Result<Secret<String>> {
     while value.ends_with(['\n', '\r']) {
         value.pop();
     }
-    if value.is_empty() {
+    if value.is_empty() && !may_be_empty {
         bail!("the value is empty, so nothing was kept; type it, or pipe it in on stdin");
     }
     if value.len() as u64 > VALUE_BYTES {

@@ -3,15 +3,21 @@
 use crate::error::ModelError;
 use crate::event::{ModelEvent, StopReason, Usage};
 use crate::failure::{self, Said};
+use crate::message::Kept;
 use crate::provider::Endpoint;
 use crate::sse::SseEvent;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     endpoint: Endpoint,
+    /// Who gives what is to be kept.
+    source: String,
     calls: Vec<Known>,
+    /// Thoughts in words, and as sealed pieces; some servers want one of them back.
+    thoughts: String,
+    sealed: Vec<Value>,
     usage: Option<Usage>,
     stop: Option<StopReason>,
     ended: bool,
@@ -27,8 +33,21 @@ struct Known {
 }
 
 impl Decoder {
-    pub(crate) fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint, calls: Vec::new(), usage: None, stop: None, ended: false }
+    pub(crate) fn new(endpoint: Endpoint, source: String) -> Self {
+        Self {
+            endpoint,
+            source,
+            calls: Vec::new(),
+            thoughts: String::new(),
+            sealed: Vec::new(),
+            usage: None,
+            stop: None,
+            ended: false,
+        }
+    }
+
+    fn keep(&self, index: Option<usize>, data: Value) -> ModelEvent {
+        ModelEvent::Keep { index, kept: Kept { source: self.source.clone(), data } }
     }
 
     /// Whether the answer's own end was seen; only usage may still come.
@@ -77,6 +96,14 @@ impl Decoder {
 
     /// The last events, once the answer is complete.
     pub(crate) fn finish(&mut self, out: &mut Vec<ModelEvent>) {
+        let thoughts = std::mem::take(&mut self.thoughts);
+        let sealed = std::mem::take(&mut self.sealed);
+        if !thoughts.is_empty() {
+            out.push(self.keep(None, json!({"reasoning_content": thoughts})));
+        }
+        if !sealed.is_empty() {
+            out.push(self.keep(None, json!({"reasoning_details": sealed})));
+        }
         out.extend(self.usage.take().map(ModelEvent::Usage));
         let stop = match self.stop.take() {
             // Some servers say "stop" although they just sent calls.
@@ -93,7 +120,7 @@ impl Decoder {
         out: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if value.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(failure::in_stream(Said::of_json(value, &self.endpoint)));
+            return Err(failure::in_stream(Said::of_json(value, &self.endpoint), &self.endpoint));
         }
         let usage = value.get("usage").filter(|usage| usage.is_object());
         if let Some(usage) = usage.or_else(|| value.pointer("/x_groq/usage")) {
@@ -106,9 +133,14 @@ impl Decoder {
         let delta = choice.get(part).unwrap_or(&Value::Null);
         for key in ["reasoning_content", "reasoning"] {
             if let Some(text) = delta.get(key).and_then(Value::as_str).filter(|t| !t.is_empty()) {
+                self.thoughts.push_str(text);
                 out.push(ModelEvent::Reasoning(text.to_owned()));
                 break;
             }
+        }
+        for piece in delta.get("reasoning_details").and_then(Value::as_array).into_iter().flatten()
+        {
+            self.seal(piece);
         }
         self.content(delta.get("content").unwrap_or(&Value::Null), out);
         if let Some(text) = delta.get("refusal").and_then(Value::as_str).filter(|t| !t.is_empty()) {
@@ -171,6 +203,33 @@ impl Decoder {
         let name = if known.named { None } else { name };
         known.named |= name.is_some();
         out.push(ModelEvent::Call { index, id, name, arguments });
+        if let Some(extra) = call.get("extra_content").filter(|extra| extra.is_object()) {
+            out.push(self.keep(Some(index), json!({"extra_content": extra})));
+        }
+    }
+
+    /// Pieces of one sealed thought come with its number and go on where the last one ended.
+    fn seal(&mut self, piece: &Value) {
+        let same = |known: &&mut Value| {
+            known.get("type") == piece.get("type")
+                && known.get("index").is_some()
+                && known.get("index") == piece.get("index")
+        };
+        let Some(known) = self.sealed.iter_mut().find(same) else {
+            self.sealed.push(piece.clone());
+            return;
+        };
+        for (name, value) in piece.as_object().into_iter().flatten() {
+            match (&mut known[name.as_str()], value) {
+                (Value::String(so_far), Value::String(more))
+                    if ["text", "summary", "data"].contains(&name.as_str()) =>
+                {
+                    so_far.push_str(more);
+                }
+                (_, Value::Null) => {}
+                (known, value) => *known = value.clone(),
+            }
+        }
     }
 
     /// Which call a piece belongs to. The number decides, as the format has it; but some servers
@@ -219,13 +278,13 @@ fn read_stop(reason: &str) -> StopReason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::CUSTOM;
     use crate::reply::{Reply, ReplyBuilder};
+    use crate::table::CUSTOM;
     use serde_json::json;
 
     fn read(events: &[Value]) -> Reply {
         let endpoint = Endpoint::at(&CUSTOM, "http://localhost:1", None).expect("endpoint");
-        let mut decoder = Decoder::new(endpoint);
+        let mut decoder = Decoder::new(endpoint, "s".to_owned());
         let mut out = Vec::new();
         for event in events {
             let event = SseEvent { name: String::new(), data: event.to_string() };
@@ -302,6 +361,35 @@ mod tests {
             delta(json!({"function_call": {"arguments": ":1}"}})),
         ]);
         assert_eq!(shown(&reply), ["x_0 f {\"a\":1}"]);
+    }
+
+    /// What a server wants back comes along, sealed pieces put together.
+    #[test]
+    fn thoughts_and_signatures_are_kept() {
+        let sealed = |text: &str, more: Value| {
+            let mut piece = json!({"type": "reasoning.text", "index": 0, "text": text});
+            piece.as_object_mut().expect("object").extend(more.as_object().cloned().expect("more"));
+            delta(json!({"reasoning_details": [piece]}))
+        };
+        let reply = read(&[
+            delta(json!({"reasoning_content": "h"})),
+            delta(json!({"reasoning_content": "m"})),
+            sealed("h", json!({})),
+            sealed("m", json!({"signature": "s"})),
+            delta(
+                json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}, "extra_content": {"google": 1}}]}),
+            ),
+        ]);
+        let data: Vec<_> = reply.kept.iter().map(|kept| kept.data.clone()).collect();
+        assert_eq!(
+            data,
+            [
+                json!({"reasoning_content": "hm"}),
+                json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "hm", "signature": "s"}]}),
+            ]
+        );
+        assert_eq!(reply.calls[0].kept[0].data, json!({"extra_content": {"google": 1}}));
+        assert_eq!(reply.calls[0].kept[0].source, "s");
     }
 
     #[test]

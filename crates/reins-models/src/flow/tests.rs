@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::client::{Model, ModelClient, Timing};
-use crate::provider::{CUSTOM, Endpoint};
+use crate::provider::Endpoint;
+use crate::table::CUSTOM;
 use crate::transport::{Http, HttpRequest, Transport};
 use futures_util::future::BoxFuture;
 use futures_util::stream;

@@ -3,16 +3,22 @@
 use crate::error::ModelError;
 use crate::event::{ModelEvent, StopReason, Usage};
 use crate::failure::{self, Said};
+use crate::message::Kept;
 use crate::provider::Endpoint;
 use crate::sse::SseEvent;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     endpoint: Endpoint,
+    /// Who gives what is to be kept.
+    source: String,
     /// The calls in their order.
     calls: Vec<Block>,
+    /// Thoughts that are still open, by their block's number: what they say and their signature.
+    thoughts: Vec<(u64, String, String)>,
+    has_text: bool,
     usage: Usage,
     has_usage: bool,
     stop: Option<StopReason>,
@@ -30,10 +36,13 @@ struct Block {
 }
 
 impl Decoder {
-    pub(crate) fn new(endpoint: Endpoint) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, source: String) -> Self {
         Self {
             endpoint,
+            source,
             calls: Vec::new(),
+            thoughts: Vec::new(),
+            has_text: false,
             usage: Usage::default(),
             has_usage: false,
             stop: None,
@@ -77,7 +86,12 @@ impl Decoder {
                 }
             }
             "message_stop" => self.ended = true,
-            "error" => return Err(failure::in_stream(Said::of_json(&value, &self.endpoint))),
+            "error" => {
+                return Err(failure::in_stream(
+                    Said::of_json(&value, &self.endpoint),
+                    &self.endpoint,
+                ));
+            }
             // Pings, and kinds that may come later.
             _ => {}
         }
@@ -91,7 +105,7 @@ impl Decoder {
         out: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if value.get("type").and_then(Value::as_str) == Some("error") {
-            return Err(failure::in_stream(Said::of_json(value, &self.endpoint)));
+            return Err(failure::in_stream(Said::of_json(value, &self.endpoint), &self.endpoint));
         }
         let Some(blocks) = value.get("content").and_then(Value::as_array) else {
             return Err(ModelError::Malformed { what: "an answer without content".to_owned() });
@@ -129,8 +143,18 @@ impl Decoder {
                 .map(str::to_owned)
         };
         match block.get("type").and_then(Value::as_str) {
-            Some("text") => out.extend(text("text").map(ModelEvent::Text)),
-            Some("thinking") => out.extend(text("thinking").map(ModelEvent::Reasoning)),
+            Some("text") => {
+                self.has_text = true;
+                out.extend(text("text").map(ModelEvent::Text));
+            }
+            Some("thinking") => {
+                let (thought, signature) = (text("thinking"), text("signature"));
+                out.extend(thought.clone().map(ModelEvent::Reasoning));
+                let (thought, signature) =
+                    (thought.unwrap_or_default(), signature.unwrap_or_default());
+                self.thoughts.push((number, thought, signature));
+            }
+            Some("redacted_thinking") => out.push(self.keep(block.clone())),
             Some("tool_use") => {
                 let input = block.get("input").unwrap_or(&Value::Null);
                 let placeholder = match input {
@@ -155,7 +179,19 @@ impl Decoder {
             |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match delta.get("type").and_then(Value::as_str) {
             Some("text_delta") => out.push(ModelEvent::Text(text("text"))),
-            Some("thinking_delta") => out.push(ModelEvent::Reasoning(text("thinking"))),
+            Some("thinking_delta") => {
+                let more = text("thinking");
+                if let Some((_, thought, _)) = self.thought(number) {
+                    thought.push_str(&more);
+                }
+                out.push(ModelEvent::Reasoning(more));
+            }
+            Some("signature_delta") => {
+                let more = text("signature");
+                if let Some((_, _, signature)) = self.thought(number) {
+                    signature.push_str(&more);
+                }
+            }
             Some("input_json_delta") => {
                 let arguments = text("partial_json");
                 let found = self.calls.iter().position(|call| call.number == number);
@@ -168,8 +204,28 @@ impl Decoder {
         }
     }
 
+    fn thought(&mut self, number: u64) -> Option<&mut (u64, String, String)> {
+        self.thoughts.iter_mut().find(|thought| thought.0 == number)
+    }
+
+    /// A thought belongs to what it led to: the next call, or the answer as a whole.
+    fn keep(&self, data: Value) -> ModelEvent {
+        let led_to = self.calls.len();
+        let index = (led_to > 0 || self.has_text).then_some(led_to);
+        ModelEvent::Keep { index, kept: Kept { source: self.source.clone(), data } }
+    }
+
     /// A call without pieces has the arguments that it started with.
     fn close(&mut self, number: u64, out: &mut Vec<ModelEvent>) {
+        if let Some(at) = self.thoughts.iter().position(|thought| thought.0 == number) {
+            let (_, thinking, signature) = self.thoughts.remove(at);
+            // Servers that sign nothing want nothing back.
+            if !signature.is_empty() {
+                let data =
+                    json!({"type": "thinking", "thinking": thinking, "signature": signature});
+                out.push(self.keep(data));
+            }
+        }
         let found = self.calls.iter_mut().enumerate().find(|(_, call)| call.number == number);
         if let Some((index, call)) = found.filter(|(_, call)| call.is_open) {
             call.is_open = false;
@@ -215,8 +271,8 @@ fn read_stop(reason: &str) -> StopReason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::PROVIDERS;
     use crate::reply::{Reply, ReplyBuilder};
+    use crate::table::PROVIDERS;
     use serde_json::json;
 
     fn build(out: &[ModelEvent]) -> Reply {
@@ -226,7 +282,7 @@ mod tests {
     }
 
     fn decoder() -> Decoder {
-        Decoder::new(Endpoint::of(&PROVIDERS[0], None).expect("endpoint"))
+        Decoder::new(Endpoint::of(&PROVIDERS[0], None).expect("endpoint"), "s".to_owned())
     }
 
     fn read(events: &[Value]) -> Result<Reply, ModelError> {
@@ -275,6 +331,38 @@ mod tests {
         ])
         .expect("reply");
         assert_eq!(reply.calls[0].arguments, "{\"x\":1}");
+    }
+
+    /// Signed thoughts come along: those before everything with the answer, later ones with the call
+    /// that they led to; unsigned ones do not.
+    #[test]
+    fn signed_thoughts_are_kept() {
+        let start = |index: u64, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+        let delta = |index: u64, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+        let stop = |index: u64| json!({"type": "content_block_stop", "index": index});
+        let call = json!({"type": "tool_use", "id": "a", "name": "f", "input": {}});
+        let reply = read(&[
+            start(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
+            delta(0, json!({"type": "thinking_delta", "thinking": "h"})),
+            delta(0, json!({"type": "thinking_delta", "thinking": "m"})),
+            delta(0, json!({"type": "signature_delta", "signature": "sig"})),
+            stop(0),
+            start(1, json!({"type": "text", "text": "Hi"})),
+            stop(1),
+            start(2, json!({"type": "redacted_thinking", "data": "x"})),
+            stop(2),
+            start(3, call),
+            stop(3),
+            start(4, json!({"type": "thinking", "thinking": "unsigned"})),
+            stop(4),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+        ])
+        .expect("reply");
+        assert_eq!(reply.reasoning, "hmunsigned");
+        assert_eq!(reply.kept.len(), 1);
+        let signed = json!({"type": "thinking", "thinking": "hm", "signature": "sig"});
+        assert_eq!(reply.kept[0].data, signed);
+        assert_eq!(reply.calls[0].kept[0].data, json!({"type": "redacted_thinking", "data": "x"}));
     }
 
     #[test]

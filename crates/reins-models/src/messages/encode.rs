@@ -1,23 +1,29 @@
 //! Requests in the Messages format.
 
-use crate::message::{Caching, ChatRequest, Message, Part};
-use crate::wire::Dialect;
+use crate::message::{Caching, ChatRequest, Message, Part, Reasoning};
+use crate::wire::Target;
 use base64::Engine;
 use serde_json::{Map, Value, json};
 
 /// The format wants a limit. Enough for a long answer and within every model's own limit.
 const MAX_TOKENS: u32 = 8_192;
 
+/// What an answer keeps beside the tokens for thinking, which count against the same limit.
+const BESIDE_THINKING: u32 = 4_096;
+
 /// The JSON body of a request.
-pub(crate) fn body(request: &ChatRequest, model: &str, dialect: &Dialect) -> Value {
+pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
+    let dialect = target.dialect;
     let mut body = Map::new();
-    body.insert("model".to_owned(), json!(model));
+    body.insert("model".to_owned(), json!(target.model));
     body.insert("max_tokens".to_owned(), json!(request.max_tokens.unwrap_or(MAX_TOKENS)));
     body.insert("stream".to_owned(), json!(dialect.stream));
-    if let (Some(temperature), true) = (request.temperature, dialect.temperature) {
+    let thinks = reasoning(request, target, &mut body);
+    // A model that thinks takes no other randomness than its own.
+    if let (Some(temperature), true) = (request.temperature, dialect.temperature && !thinks) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
-    let cached = request.caching != Caching::Off;
+    let cached = request.caching != Caching::Off && dialect.caching;
     if !request.system.is_empty() {
         let mut system = json!({"type": "text", "text": request.system});
         if cached {
@@ -42,8 +48,8 @@ pub(crate) fn body(request: &ChatRequest, model: &str, dialect: &Dialect) -> Val
         }
         body.insert("tools".to_owned(), Value::Array(tools));
     }
-    let mut messages = messages(request);
-    if request.caching == Caching::Conversation {
+    let mut messages = messages(request, target);
+    if cached && request.caching == Caching::Conversation {
         let last = messages.last_mut().and_then(|message| message["content"].as_array_mut());
         if let Some(block) = last.and_then(|blocks| blocks.last_mut()) {
             mark(block);
@@ -53,32 +59,65 @@ pub(crate) fn body(request: &ChatRequest, model: &str, dialect: &Dialect) -> Val
     Value::Object(body)
 }
 
+/// Says how much to think: newer models take an effort, older ones a number of tokens. Whether the
+/// model thinks then.
+fn reasoning(request: &ChatRequest, target: &Target<'_>, body: &mut Map<String, Value>) -> bool {
+    let Some(effort) = target.dialect.effort(request.reasoning) else {
+        return false;
+    };
+    if request.reasoning == Reasoning::Off {
+        body.insert("thinking".to_owned(), json!({"type": "disabled"}));
+        return false;
+    }
+    if !target.dialect.budget {
+        body.insert("thinking".to_owned(), json!({"type": "adaptive", "display": "summarized"}));
+        body.insert("output_config".to_owned(), json!({"effort": effort}));
+        return true;
+    }
+    let tokens = match request.reasoning {
+        Reasoning::Own | Reasoning::Off | Reasoning::Low => 2_048,
+        Reasoning::Medium => 8_192,
+        Reasoning::High => 16_384,
+    };
+    let limit = request.max_tokens.unwrap_or(MAX_TOKENS).max(tokens + BESIDE_THINKING);
+    body.insert("max_tokens".to_owned(), json!(limit));
+    body.insert("thinking".to_owned(), json!({"type": "enabled", "budget_tokens": tokens}));
+    true
+}
+
 fn mark(block: &mut Value) {
     block["cache_control"] = json!({"type": "ephemeral"});
 }
 
 /// Roles must alternate, and all results of one answer belong into one message, so neighbours of
 /// the same role become one.
-fn messages(request: &ChatRequest) -> Vec<Value> {
+fn messages(request: &ChatRequest, target: &Target<'_>) -> Vec<Value> {
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &request.messages {
         let (role, blocks) = match message {
             Message::User(parts) => ("user", blocks(parts)),
-            Message::Assistant { text, calls } => {
-                let mut blocks = Vec::new();
+            // Thoughts alone are refused.
+            Message::Assistant { text, calls, .. }
+                if text.trim_end().is_empty() && calls.is_empty() =>
+            {
+                continue;
+            }
+            Message::Assistant { text, calls, kept } => {
+                let mut blocks: Vec<Value> = target.own(kept).cloned().collect();
                 // An empty text block is refused, and so is trailing space in a last one.
                 if !text.trim_end().is_empty() {
                     blocks.push(json!({"type": "text", "text": text.trim_end()}));
                 }
-                blocks.extend(calls.iter().map(|call| {
+                for call in calls {
                     let input = serde_json::from_str::<Map<String, Value>>(&call.arguments);
-                    json!({
+                    blocks.extend(target.own(&call.kept).cloned());
+                    blocks.push(json!({
                         "type": "tool_use",
                         "id": call.id,
                         "name": call.name,
                         "input": input.unwrap_or_default(),
-                    })
-                }));
+                    }));
+                }
                 ("assistant", blocks)
             }
             Message::Tool { call, parts, failed, .. } => {
@@ -120,48 +159,16 @@ fn blocks(parts: &[Part]) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Image, ToolCall, ToolSpec};
-    use bytes::Bytes;
+    use crate::samples::{conversation, kept, sent, with_kept};
 
     #[test]
     fn results_are_joined_and_pictures_stay_in_them() {
-        let call = |id: &str| ToolCall {
-            id: id.to_owned(),
-            name: "look".to_owned(),
-            arguments: "{\"x\":1}".to_owned(),
-        };
-        let result = |id: &str, parts, failed| Message::Tool {
-            call: id.to_owned(),
-            name: "look".to_owned(),
-            parts,
-            failed,
-        };
-        let image = Image { mime: "image/jpeg".to_owned(), bytes: Bytes::from_static(b"jpg") };
-        let request = ChatRequest {
-            system: "be good".to_owned(),
-            messages: vec![
-                Message::user("go"),
-                Message::Assistant {
-                    text: "I look. ".to_owned(),
-                    calls: vec![call("a"), call("b")],
-                },
-                result("a", vec![Part::Text("seen".to_owned()), Part::Image(image)], false),
-                result("b", vec![Part::Text("no".to_owned())], true),
-                Message::user("more"),
-            ],
-            tools: vec![ToolSpec {
-                name: "look".to_owned(),
-                description: "looks".to_owned(),
-                schema: json!({"type": "object"}),
-            }],
-            caching: Caching::Conversation,
-            ..ChatRequest::default()
-        };
+        let request = ChatRequest { caching: Caching::Conversation, ..conversation() };
         let ephemeral = json!({"type": "ephemeral"});
         assert_eq!(
-            body(&request, "m", &Dialect::default()),
+            sent("anthropic", "m", &request, |_| {}),
             json!({
-                "model": "m", "max_tokens": 8192, "stream": true,
+                "model": "m", "max_tokens": 99, "stream": true, "temperature": 0.5,
                 "system": [{"type": "text", "text": "be good", "cache_control": ephemeral}],
                 "tools": [{"name": "look", "description": "looks", "input_schema": {"type": "object"}, "cache_control": ephemeral}],
                 "messages": [
@@ -169,12 +176,12 @@ mod tests {
                     {"role": "assistant", "content": [
                         {"type": "text", "text": "I look."},
                         {"type": "tool_use", "id": "a", "name": "look", "input": {"x": 1}},
-                        {"type": "tool_use", "id": "b", "name": "look", "input": {"x": 1}},
+                        {"type": "tool_use", "id": "b", "name": "look", "input": {}},
                     ]},
                     {"role": "user", "content": [
                         {"type": "tool_result", "tool_use_id": "a", "is_error": false, "content": [
                             {"type": "text", "text": "seen"},
-                            {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "anBn"}},
+                            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "cG5n"}},
                         ]},
                         {"type": "tool_result", "tool_use_id": "b", "is_error": true, "content": [{"type": "text", "text": "no"}]},
                         {"type": "text", "text": "more", "cache_control": ephemeral},
@@ -182,5 +189,41 @@ mod tests {
                 ],
             })
         );
+    }
+
+    #[test]
+    fn thoughts_go_back_before_what_they_led_to() {
+        let thought = |text: &str, model: &str| {
+            kept(
+                "anthropic",
+                model,
+                json!({"type": "thinking", "thinking": text, "signature": "s"}),
+            )
+        };
+        let request =
+            with_kept(&[thought("one", "m"), thought("no", "other")], &[thought("two", "m")]);
+        let body = sent("anthropic", "m", &request, |_| {});
+        let blocks = body["messages"][1]["content"].as_array().expect("blocks");
+        let kinds: Vec<_> =
+            blocks.iter().map(|block| block["type"].as_str().unwrap_or("")).collect();
+        assert_eq!(kinds, ["thinking", "text", "thinking", "tool_use", "tool_use"]);
+        assert_eq!(blocks[2]["thinking"], "two");
+    }
+
+    #[test]
+    fn both_ways_of_thinking() {
+        let request = |reasoning| ChatRequest { reasoning, ..conversation() };
+        let high = sent("anthropic", "m", &request(Reasoning::High), |_| {});
+        assert_eq!(high["thinking"]["type"], "adaptive");
+        assert_eq!(high["output_config"], json!({"effort": "high"}));
+        assert!(high["temperature"].is_null(), "refused beside thinking");
+        let older = sent("anthropic", "m", &request(Reasoning::Medium), |dialect| {
+            dialect.budget = true;
+        });
+        let tokens = older["thinking"]["budget_tokens"].as_u64().expect("tokens");
+        assert!(older["max_tokens"].as_u64() > Some(tokens), "refused otherwise");
+        let off = sent("anthropic", "m", &request(Reasoning::Off), |_| {});
+        assert_eq!(off["thinking"], json!({"type": "disabled"}));
+        assert_eq!(off["temperature"], 0.5);
     }
 }

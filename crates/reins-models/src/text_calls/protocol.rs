@@ -23,10 +23,10 @@ pub(crate) fn without_tools(request: &ChatRequest) -> ChatRequest {
     for message in &request.messages {
         let message = match message {
             Message::User(parts) => Message::User(parts.clone()),
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, .. } => {
                 let mut text = text.clone();
                 calls.iter().for_each(|call| push_call(&mut text, call));
-                Message::Assistant { text, calls: Vec::new() }
+                Message::Assistant { text, calls: Vec::new(), kept: Vec::new() }
             }
             Message::Tool { name, parts, failed, .. } => {
                 let word = if *failed { "Error" } else { "Result" };
@@ -130,7 +130,9 @@ mod tests {
                         id: "a".to_owned(),
                         name: "click".to_owned(),
                         arguments: "{\"ref\":\"e1\"}".to_owned(),
+                        ..ToolCall::default()
                     }],
+                    kept: vec![],
                 },
                 Message::Tool {
                     call: "a".to_owned(),
@@ -172,6 +174,7 @@ mod tests {
                 Message::Assistant {
                     text: "I click.\n```json\n{\"name\": \"click\", \"arguments\": {\"ref\":\"e1\"}}\n```".to_owned(),
                     calls: vec![],
+                    kept: vec![],
                 },
                 Message::user("Error of click:\ngone\n\nlook again"),
             ]

@@ -1,0 +1,7 @@
+//! Google's generateContent.
+
+mod decode;
+mod encode;
+
+pub(crate) use decode::Decoder;
+pub(crate) use encode::{body, path};

@@ -1,0 +1,7 @@
+//! OpenAI's Responses.
+
+mod decode;
+mod encode;
+
+pub(crate) use decode::Decoder;
+pub(crate) use encode::body;
