@@ -16,8 +16,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// - A process that still leads the group must name our profile on its command line (a dead one
 ///   has none): a number is never trusted alone.
 /// - Chromium ends by itself when its pipe closes, and one that was started in the very moment
-///   that we were killed may be unknown here. It may write while it ends, so the removal is
-///   repeated until the directory stays away.
+///   that we were killed may be unknown here. It may write while it ends, and on a busy machine it may
+///   only be about to begin, so the removal is repeated until no process names the directory and it
+///   stays away. The pattern goes in by a pipe and stands in two pieces, so that neither the search nor
+///   this shell is taken for the browser.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM PIPE
 group=
@@ -34,10 +36,13 @@ if [ -n "$group" ]; then
   esac
 fi
 [ "$2" = keep ] && exit 0
+named() { printf '%s' "--user-data""-dir=$1" | grep -qsFf - /proc/[0-9]*/cmdline; }
 away=0
 tries=0
 while [ "$away" -lt 3 ] && [ "$tries" -lt 200 ]; do
-  if [ -e "$1" ]; then rm -rf -- "$1" 2>/dev/null; away=0; else away=$((away + 1)); fi
+  if [ -e "$1" ]; then rm -rf -- "$1" 2>/dev/null; away=0
+  elif named "$1"; then away=0
+  else away=$((away + 1)); fi
   tries=$((tries + 1))
   sleep 0.1
 done
