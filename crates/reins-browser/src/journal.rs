@@ -292,6 +292,16 @@ impl<'a> Scribe<'a> {
         }
     }
 
+    /// Whether an event is too large to be read. That it came is noted all the same.
+    fn is_too_large(&mut self, event: &Event, source: &Source, id: &str) -> bool {
+        let size = event.bytes().len();
+        if size > LOGGED_BYTES {
+            let entry = console::too_large(size, self.from(source, id, None));
+            self.journal.pages().console.add(entry, None);
+        }
+        size > LOGGED_BYTES
+    }
+
     fn called(
         &mut self,
         event: &Event,
@@ -299,10 +309,7 @@ impl<'a> Scribe<'a> {
         source: &Source,
     ) -> Result<(), EventError> {
         let id = session.id().unwrap_or_default();
-        let size = event.bytes().len();
-        if size > LOGGED_BYTES {
-            let entry = console::too_large(size, self.from(source, id, None));
-            self.journal.pages().console.add(entry, None);
+        if self.is_too_large(event, source, id) {
             return Ok(());
         }
         let call: wire::ConsoleCalled = event.parse()?;
@@ -322,10 +329,7 @@ impl<'a> Scribe<'a> {
         source: &Source,
     ) -> Result<(), EventError> {
         let id = session.id().unwrap_or_default();
-        let size = event.bytes().len();
-        if size > LOGGED_BYTES {
-            let entry = console::too_large(size, self.from(source, id, None));
-            self.journal.pages().console.add(entry, None);
+        if self.is_too_large(event, source, id) {
             return Ok(());
         }
         let thrown = event.parse::<wire::ExceptionThrown>()?.exception_details;
