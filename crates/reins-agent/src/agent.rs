@@ -102,8 +102,6 @@ pub struct Agent<T> {
     options: AgentOptions,
     conversation: Conversation,
     requests: u32,
-    /// Whether the model goes in a circle.
-    repeats: bool,
 }
 
 /// Sends events; nobody listening is no error.
@@ -138,15 +136,7 @@ impl<T: Toolbox> Agent<T> {
     /// An agent with an empty conversation.
     pub fn new(model: Arc<dyn Model>, toolbox: T, options: AgentOptions) -> Self {
         let tools = toolbox.tools();
-        Self {
-            model,
-            toolbox,
-            tools,
-            options,
-            conversation: Conversation::default(),
-            requests: 0,
-            repeats: false,
-        }
+        Self { model, toolbox, tools, options, conversation: Conversation::default(), requests: 0 }
     }
 
     /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
@@ -209,7 +199,7 @@ impl<T: Toolbox> Agent<T> {
         self.conversation.task(first, opened.page, next);
         let (mut empty, mut doubted) = (0, false);
         loop {
-            let reply = match self.ask(bill, watcher, cancel).await {
+            let reply = match self.ask(steps.repeats(), bill, watcher, cancel).await {
                 Ok(reply) => reply,
                 Err(no_reply) => return no_reply.into(),
             };
@@ -246,7 +236,6 @@ impl<T: Toolbox> Agent<T> {
             if let Some(end) = steps.carry_out(&batch, &calls, &mut self.conversation).await {
                 return end;
             }
-            self.repeats = steps.repeats();
             if self.model.is_local() {
                 self.conversation.forget_failures();
             }
@@ -261,12 +250,13 @@ impl<T: Toolbox> Agent<T> {
     /// One answer of the model. A conversation that is too long is shortened once.
     async fn ask(
         &mut self,
+        straying: bool,
         bill: &mut Bill,
         watcher: Watcher<'_>,
         cancel: &CancellationToken,
     ) -> Result<Reply, NoReply> {
         loop {
-            match self.ask_once(self.request(), true, bill, watcher, cancel).await {
+            match self.ask_once(self.request(straying), true, bill, watcher, cancel).await {
                 Err(NoReply::Failed(error @ ModelError::ContextTooLong { .. })) => {
                     if !self.conversation.shrink() {
                         return Err(NoReply::Failed(error));
@@ -297,7 +287,7 @@ impl<T: Toolbox> Agent<T> {
             system: prompt::LIST_STEPS.to_owned(),
             messages: prompt::LISTED.iter().flat_map(example).chain([user(task)]).collect(),
             tools: Vec::new(),
-            temperature: self.temperature(),
+            temperature: self.temperature(false),
             max_tokens: Some(limits::LIST_TOKENS),
             caching: Caching::Conversation,
             reasoning: self.options.reasoning,
@@ -306,8 +296,8 @@ impl<T: Toolbox> Agent<T> {
     }
 
     /// A small model is at its best without randomness, but without it never leaves a circle.
-    fn temperature(&self) -> Option<f32> {
-        let local = if self.repeats { STRAYING } else { 0.0 };
+    fn temperature(&self, straying: bool) -> Option<f32> {
+        let local = if straying { STRAYING } else { 0.0 };
         self.options.temperature.or(self.model.is_local().then_some(local))
     }
 
@@ -366,7 +356,7 @@ impl<T: Toolbox> Agent<T> {
         Ok(reply)
     }
 
-    fn request(&self) -> ChatRequest {
+    fn request(&self, straying: bool) -> ChatRequest {
         let mut system = prompt::SYSTEM.to_owned();
         if let Some(more) = &self.options.instructions {
             system.push_str("\n\n");
@@ -381,7 +371,7 @@ impl<T: Toolbox> Agent<T> {
             system,
             messages: self.conversation.messages(),
             tools: self.tools.iter().map(tool).collect(),
-            temperature: self.temperature(),
+            temperature: self.temperature(straying),
             max_tokens: self.options.max_tokens,
             caching: Caching::Conversation,
             reasoning: self.options.reasoning,

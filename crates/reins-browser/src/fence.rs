@@ -238,11 +238,6 @@ impl TabState {
         self.fence.persons = true;
     }
 
-    /// Whether the person acted here since the agent last did.
-    pub(crate) fn is_persons(&self) -> bool {
-        self.fence.persons
-    }
-
     /// Judges a document request of this tab. `related` restricts a window that a restricted page has a
     /// handle on.
     pub(crate) fn judge_document(

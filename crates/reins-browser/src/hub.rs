@@ -7,6 +7,7 @@ use crate::downloads::{self, Saving};
 use crate::event::BrowserEvent;
 use crate::fence::{WindowVerdict, shown};
 use crate::held::reads;
+use crate::interception;
 use crate::journal;
 use crate::protocol::page::{FailRequest, FetchEnable, RequestPaused, RunIfWaiting};
 use crate::protocol::target::{
@@ -170,7 +171,7 @@ fn hold_worker(browser: &Inner, session: &Session) {
         while let Some(event) = requests.next().await {
             let Ok(paused) = event.parse::<RequestPaused>() else { continue };
             if reads(&paused.request.method) {
-                tab_task::go_on(&session, &paused.request_id);
+                interception::go_on(&session, &paused.request_id);
                 continue;
             }
             let what = format!(

@@ -206,6 +206,7 @@ impl<'a> Scribe<'a> {
     ) -> Result<(), EventError> {
         let id = session.id().unwrap_or_default();
         let pages = || self.journal.pages();
+        let size = event.bytes().len();
         match event.method() {
             AttachedToTarget::METHOD => self.attached(event.parse()?),
             DetachedFromTarget::METHOD => {
@@ -222,13 +223,18 @@ impl<'a> Scribe<'a> {
                 self.contexts.insert((id.to_owned(), context.id), frame);
             }
             ContextsCleared::METHOD => self.contexts.retain(|(session, _), _| session != id),
+            // That it came is noted all the same.
+            wire::ConsoleCalled::METHOD | wire::ExceptionThrown::METHOD if size > LOGGED_BYTES => {
+                let entry = console::too_large(size, self.from(source, id, None));
+                pages().console.add(entry, None);
+            }
             wire::ConsoleCalled::METHOD => self.called(event, session, source)?,
             wire::ExceptionThrown::METHOD => self.thrown(event, session, source)?,
             wire::ExceptionRevoked::METHOD => {
                 let revoked = event.parse::<wire::ExceptionRevoked>()?.exception_id;
                 pages().console.revoke(id, revoked);
             }
-            wire::EntryAdded::METHOD if event.bytes().len() <= LOGGED_BYTES => {
+            wire::EntryAdded::METHOD if size <= LOGGED_BYTES => {
                 let from = self.from(source, id, None);
                 if let Some(entry) = console::entry(&event.parse()?, from) {
                     pages().console.add(entry, None);
@@ -292,16 +298,6 @@ impl<'a> Scribe<'a> {
         }
     }
 
-    /// Whether an event is too large to be read. That it came is noted all the same.
-    fn is_too_large(&mut self, event: &Event, source: &Source, id: &str) -> bool {
-        let size = event.bytes().len();
-        if size > LOGGED_BYTES {
-            let entry = console::too_large(size, self.from(source, id, None));
-            self.journal.pages().console.add(entry, None);
-        }
-        size > LOGGED_BYTES
-    }
-
     fn called(
         &mut self,
         event: &Event,
@@ -309,9 +305,6 @@ impl<'a> Scribe<'a> {
         source: &Source,
     ) -> Result<(), EventError> {
         let id = session.id().unwrap_or_default();
-        if self.is_too_large(event, source, id) {
-            return Ok(());
-        }
         let call: wire::ConsoleCalled = event.parse()?;
         let from = self.from(source, id, Some(call.execution_context_id));
         if let Some(entry) = console::called(&call, from) {
@@ -329,9 +322,6 @@ impl<'a> Scribe<'a> {
         source: &Source,
     ) -> Result<(), EventError> {
         let id = session.id().unwrap_or_default();
-        if self.is_too_large(event, source, id) {
-            return Ok(());
-        }
         let thrown = event.parse::<wire::ExceptionThrown>()?.exception_details;
         let from = self.from(source, id, thrown.execution_context_id);
         let entry = console::thrown(&thrown, from);

@@ -27,6 +27,7 @@ mod held;
 mod hosts;
 mod hub;
 pub mod install;
+mod interception;
 mod journal;
 mod keyboard;
 mod launch;

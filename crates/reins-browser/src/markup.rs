@@ -1,9 +1,9 @@
 //! Which sites a page names as its server sends it, before any script of it runs. What a script
 //! adds later does not count.
 
+use crate::interception::go_on;
 use crate::protocol::page::{GetResponseBody, HeaderEntry, RequestPaused};
 use crate::tab::Tab;
-use crate::tab_task::go_on;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reins_cdp::Session;

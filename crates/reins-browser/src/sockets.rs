@@ -1,7 +1,7 @@
 //! Sockets of touched documents. Interception does not see them, so the browser itself is told
 //! which sites those of a session may go to.
 
-use crate::fence::{Verdict, shown};
+use crate::fence::{Hold, Verdict, shown};
 use crate::page_call::{ask, call};
 use crate::protocol::page::{LimitConnections, NetworkConditions};
 use crate::tab::{ARMING, Tab};
@@ -152,7 +152,7 @@ impl TabState {
 
     /// A page asked for a socket: what becomes of it, and what is told.
     pub(crate) fn socket_opened(&mut self, session: Option<&str>, url: &str) {
-        let web = url.replacen("ws", "http", 1);
+        let web = as_web(url);
         let Some((document, hold)) = self.session_holder(session) else {
             self.held.channel = true;
             self.learn_socket(session, &web);
@@ -164,7 +164,10 @@ impl TabState {
         });
         let site = Origin::parse(&web).ok().map(|origin| origin.site());
         if told.is_some_and(|sites| site.is_none_or(|site| !sites.contains(&site))) {
-            self.tell_new(&document, &hold, &web, "open a socket to");
+            let verdict = self.judge_site(&document, &hold, &web, "open a socket to");
+            if let Verdict::Refuse(Some(what)) = verdict {
+                self.tell_refused(what);
+            }
             return;
         }
         self.held.channel = true;
@@ -174,7 +177,7 @@ impl TabState {
                 "this page opened a socket to {url}; what it sends there cannot be held"
             ));
         }
-        if told_nothing_of(&self.judge_site(&document, &hold, &web, "open a socket to")) {
+        if !self.is_news(&document, &hold, &web, "open a socket to") {
             return;
         }
         let site = shown(url);
@@ -190,7 +193,7 @@ impl TabState {
             self.learn_socket(session, url);
             return;
         };
-        if told_nothing_of(&self.judge_site(&document, &hold, url, "connect to")) {
+        if !self.is_news(&document, &hold, url, "connect to") {
             return;
         }
         let site = shown(url);
@@ -200,7 +203,7 @@ impl TabState {
     }
 
     /// A touched document among those of a session, or the main one: workers have sessions of their own.
-    fn session_holder(&self, session: Option<&str>) -> Option<(DocumentId, crate::fence::Hold)> {
+    fn session_holder(&self, session: Option<&str>) -> Option<(DocumentId, Hold)> {
         let frames = self.frames_of(session);
         frames.iter().find_map(|frame| self.holder(frame))
     }
@@ -220,22 +223,15 @@ impl TabState {
         }
     }
 
-    fn tell_new(
-        &mut self,
-        document: &DocumentId,
-        hold: &crate::fence::Hold,
-        url: &str,
-        what: &str,
-    ) {
-        if let Verdict::Refuse(Some(what)) = self.judge_site(document, hold, url, what) {
-            self.tell_refused(what);
-        }
+    /// Whether a site is new to a document, and that was not told yet.
+    fn is_news(&mut self, document: &DocumentId, hold: &Hold, url: &str, what: &str) -> bool {
+        matches!(self.judge_site(document, hold, url, what), Verdict::Refuse(Some(_)))
     }
 }
 
-/// It is known, or told already.
-fn told_nothing_of(verdict: &Verdict) -> bool {
-    !matches!(verdict, Verdict::Refuse(Some(_)))
+/// A socket's address as that of the host it goes to.
+pub(crate) fn as_web(url: &str) -> String {
+    url.replacen("ws", "http", 1)
 }
 
 /// Tells the browser what has changed, after something that changes it. Commands are carried out in the

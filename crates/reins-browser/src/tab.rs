@@ -111,6 +111,14 @@ impl Tab {
         members.iter().filter(|tab| tab.id != self.id).find_map(|tab| tab.state().hold())
     }
 
+    /// One of this tab's sessions, its own or that of a frame or worker, by its id on the wire.
+    pub(crate) fn session_of(&self, id: &str) -> Option<Session> {
+        if self.session.id() == Some(id) {
+            return Some(self.session.clone());
+        }
+        self.state().children.get(id).map(|(session, _)| session.clone())
+    }
+
     /// The state. Held only for a look or a note, never across an await.
     pub(crate) fn state(&self) -> MutexGuard<'_, TabState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

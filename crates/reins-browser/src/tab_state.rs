@@ -63,7 +63,8 @@ pub(crate) struct TabState {
     pub(crate) sockets: Sockets,
     pub(crate) held: Held,
     pub(crate) downloads: Vec<(Mark, String, Download)>,
-    /// Frames in other processes and workers, by session; whether each is a worker.
+    /// Frames in other processes and workers, by session; whether each is a worker, whose requests are
+    /// its document's too.
     pub(crate) children: HashMap<String, (Session, bool)>,
     /// Everything that arms the tab has been answered.
     pub(crate) armed: bool,
@@ -429,6 +430,11 @@ impl TabState {
             self.fetched += 1;
             self.brought = now;
         }
+    }
+
+    /// Whether a session is that of a worker.
+    pub(crate) fn is_worker(&self, session: &str) -> bool {
+        self.children.get(session).is_some_and(|(_, worker)| *worker)
     }
 
     /// A frame's process or session is gone.

@@ -1,27 +1,21 @@
 //! The task of a tab: one event after the other into the state, and what has to be done at once.
 
-use crate::arm::{arm_child, hold_documents, hold_everything};
-use crate::containment::TopLevel;
+use crate::arm::arm_child;
 use crate::event::BrowserEvent;
-use crate::fence::{DocumentRequest, Verdict, shown};
-use crate::held::{self, keep};
-use crate::journal;
-use crate::markup;
+use crate::held;
+use crate::interception::{self, narrow};
 use crate::owners;
 use crate::protocol::page as wire;
 use crate::protocol::target::{AttachedToTarget, DetachedFromTarget};
-use crate::reach::ResourceRequest;
 use crate::report::{BINDING, Said};
 use crate::sockets::{self, Reached};
 use crate::tab::{ARMING, Tab};
-use crate::tab_info::{Dialog, DialogKind, OpenedBy};
+use crate::tab_info::{Dialog, DialogKind};
 use crate::tab_state::{FileChooser, TabState};
-use crate::traffic::Refused;
 use reins_cdp::{Event, EventError, Events, Session};
-use reins_core::{FrameId, Origin};
-use std::collections::{HashMap, HashSet};
+use reins_core::FrameId;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The events a tab lives by, its frames' and workers' included.
 pub(crate) const METHODS: &[&str] = &[
@@ -62,7 +56,7 @@ const LOADED: &str = "Page.loadEventFired";
 
 /// Runs until the tab's session ends.
 pub(crate) async fn run(tab: Arc<Tab>, mut events: Events) {
-    let mut children = Children::new(&tab);
+    let children = Children { tab: &tab };
     while let Some(event) = events.next().await {
         children.take(&event);
         // What is here already is one change for those who wait.
@@ -79,37 +73,25 @@ pub(crate) async fn run(tab: Arc<Tab>, mut events: Events) {
     tab.changed();
 }
 
-/// Sessions of a tab, by their id on the wire.
+/// Carries out what the events of a tab's sessions ask for.
 struct Children<'a> {
     tab: &'a Arc<Tab>,
-    sessions: HashMap<String, Session>,
-    /// Those among them of workers, whose requests are their documents' too.
-    workers: HashSet<String>,
 }
 
-impl<'a> Children<'a> {
-    fn new(tab: &'a Arc<Tab>) -> Self {
-        let own = tab.session.id().unwrap_or_default().to_owned();
-        Self { tab, sessions: HashMap::from([(own, tab.session.clone())]), workers: HashSet::new() }
-    }
-
-    fn take(&mut self, event: &Event) {
-        let Some(session) = event.session().and_then(|id| self.sessions.get(id)).cloned() else {
-            return;
-        };
+impl Children<'_> {
+    fn take(&self, event: &Event) {
+        let Some(session) = event.session().and_then(|id| self.tab.session_of(id)) else { return };
         if let Err(error) = self.apply(event, &session) {
             tracing::warn!(%error, "an event was skipped");
         }
     }
 
-    fn apply(&mut self, event: &Event, session: &Session) -> Result<(), EventError> {
+    fn apply(&self, event: &Event, session: &Session) -> Result<(), EventError> {
         let tab = self.tab;
         match event.method() {
             AttachedToTarget::METHOD => self.attached(event.parse()?),
             DetachedFromTarget::METHOD => {
                 let gone: DetachedFromTarget = event.parse()?;
-                self.sessions.remove(&gone.session_id);
-                self.workers.remove(&gone.session_id);
                 tab.state().session_gone(&gone.session_id);
                 sockets::moved(tab);
             }
@@ -136,8 +118,8 @@ impl<'a> Children<'a> {
             }
             wire::BindingCalled::METHOD => self.said(event, session)?,
             wire::DialogOpening::METHOD => self.dialog(event.parse()?, session),
-            wire::RequestPaused::METHOD => self.judge(event.parse()?, session),
-            wire::AuthRequired::METHOD => self.no_password(&event.parse()?, session),
+            wire::RequestPaused::METHOD => interception::judge(tab, event.parse()?, session),
+            wire::AuthRequired::METHOD => interception::no_password(tab, &event.parse()?, session),
             wire::TargetCrashed::METHOD => {
                 tab.state().renderer_crashed(session);
                 if session.id() == tab.session.id() {
@@ -159,18 +141,18 @@ impl<'a> Children<'a> {
             wire::RequestWillBeSent::METHOD
             | wire::LoadingFinished::METHOD
             | wire::LoadingFailed::METHOD
-                if session.id().is_some_and(|id| self.workers.contains(id)) => {}
+                if session.id().is_some_and(|id| tab.state().is_worker(id)) => {}
             _ => note(&mut tab.state(), event, session, tab)?,
         }
         Ok(())
     }
 
-    fn attached(&mut self, attached: AttachedToTarget) {
+    fn attached(&self, attached: AttachedToTarget) {
         let child = self.tab.connection.session(&attached.session_id);
         // What a touched document makes is held as the document is.
         let wide = self.tab.state().starts_wide(&attached.session_id);
         let worker = attached.target_info.r#type != "iframe";
-        self.tab.state().children.insert(attached.session_id.clone(), (child.clone(), worker));
+        self.tab.state().children.insert(attached.session_id, (child.clone(), worker));
         self.tab.dress(&child, worker);
         // Workers of a document go by its rules.
         if wide
@@ -181,10 +163,6 @@ impl<'a> Children<'a> {
         }
         let records = self.tab.containment.records;
         arm_child(&child, &attached.target_info.r#type, wide, records);
-        if worker {
-            self.workers.insert(attached.session_id.clone());
-        }
-        self.sessions.insert(attached.session_id, child);
     }
 
     fn said(&self, event: &Event, session: &Session) -> Result<(), EventError> {
@@ -249,179 +227,6 @@ impl<'a> Children<'a> {
         state.dialog = Some((dialog.clone(), session.clone()));
         drop(state);
         tab.emit(BrowserEvent::DialogOpened { tab: tab.id.clone(), dialog });
-    }
-
-    /// A site asks for a name and a password by HTTP. Chromium's own window for them would hold the page
-    /// up, and only the person can answer it: where the agent works it does not come (W-625).
-    fn no_password(&self, asked: &wire::AuthRequired, session: &Session) {
-        let tab = self.tab;
-        let mut state = tab.state();
-        let persons = state.opened_by == OpenedBy::Person || state.is_persons();
-        if !persons {
-            let wire::AuthChallenge { origin, realm } = &asked.auth_challenge;
-            state.tell_refused(format!(
-                "{} asks for a name and a password (HTTP authentication, \"{}\"); it was given none",
-                shown(origin),
-                shown(realm)
-            ));
-        }
-        drop(state);
-        let response = if persons { "Default" } else { "CancelAuth" };
-        let answer = wire::ContinueWithAuth {
-            request_id: &asked.request_id,
-            auth_challenge_response: wire::AuthAnswer { response },
-        };
-        drop(session.post(answer, ARMING));
-        tab.changed();
-    }
-
-    /// Holds the top level to its app, and documents to what was approved. Frames inside an app are
-    /// its own affair.
-    fn judge(&self, paused: wire::RequestPaused, session: &Session) {
-        let tab = self.tab;
-        if markup::is_answer(&paused) {
-            markup::read(tab, session, paused);
-            return;
-        }
-        let url = paused.request.url.as_str();
-        let frame = FrameId::new(paused.frame_id.as_str());
-        let main = paused.frame_id == tab.id.as_str();
-        let document = paused.resource_type == "Document";
-        let outside = match &tab.containment.top_level {
-            TopLevel::Only(patterns) if main && document => Origin::parse(url)
-                .map_or(true, |origin| !patterns.iter().any(|p| p.matches(&origin))),
-            TopLevel::Any | TopLevel::Only(_) => false,
-        };
-        if outside {
-            let what = format!("{} is outside the app this browser is pinned to", shown(url));
-            note_refused(tab, session, &paused, Some(&what));
-            tab.state().tell_refused(what);
-            refuse(session, &paused.request_id, "BlockedByClient");
-            return;
-        }
-        let method = paused.request.method.as_str();
-        let network = paused.network_id.as_deref();
-        let redirected = paused.redirected_request_id.is_some();
-        let request = DocumentRequest { frame: &frame, url, method, document: network, redirected };
-        let (verdict, persons, heir) = if document {
-            let related = tab.related_hold();
-            let mut state = tab.state();
-            let verdict = state.judge_document(request, related.as_ref());
-            let alone = main && related.is_none() && !redirected;
-            let heir = main && network.is_some_and(|id| state.fence.leads_to_heir(id));
-            (verdict, alone && state.may_be_persons(network), heir)
-        } else {
-            let id = session.id().unwrap_or_default();
-            let request = ResourceRequest { session: id, frame: &frame, network, url, method };
-            (tab.state().judge_resource(request), false, false)
-        };
-        match verdict {
-            Verdict::Pass => {
-                let id = session.id().unwrap_or_default();
-                let waits = tab.state().must_wait(id, &paused, document.then_some(request));
-                match waits {
-                    Some(hold) => keep(tab, session, paused, &hold),
-                    None if heir => lead_on(tab, session, paused, persons),
-                    None => go_on(session, &paused.request_id),
-                }
-            }
-            Verdict::Refuse(what) if persons => {
-                let (tab, session) = (tab.clone(), session.clone());
-                tokio::spawn(async move {
-                    if by_person(&tab, &paused.request.url).await {
-                        tab.state().released_to(&paused);
-                        go_on(&session, &paused.request_id);
-                        return;
-                    }
-                    note_refused(&tab, &session, &paused, what.as_deref());
-                    told(&tab, what);
-                    refuse(&session, &paused.request_id, "Aborted");
-                });
-            }
-            Verdict::Refuse(what) => {
-                note_refused(tab, session, &paused, what.as_deref());
-                told(tab, what);
-                // The page stays as it is: an aborted navigation shows no error page.
-                let reason = if document { "Aborted" } else { "BlockedByClient" };
-                refuse(session, &paused.request_id, reason);
-            }
-        }
-    }
-}
-
-fn told(tab: &Tab, what: Option<String>) {
-    if let Some(what) = what {
-        tab.state().tell_refused(what);
-        tab.changed();
-    }
-}
-
-/// For who inspects the page. `None`: it was told before.
-fn note_refused(tab: &Tab, session: &Session, paused: &wire::RequestPaused, why: Option<&str>) {
-    let request = Refused {
-        network: paused.network_id.as_deref(),
-        method: &paused.request.method,
-        url: &paused.request.url,
-        kind: &paused.resource_type,
-        why: why.unwrap_or("this page is held to the sites that were approved; refused"),
-    };
-    journal::refused(tab, session, &request);
-}
-
-pub(crate) fn go_on(session: &Session, request: &str) {
-    let go_on = wire::ContinueRequest { request_id: request, ..Default::default() };
-    drop(session.post(go_on, ARMING));
-}
-
-fn refuse(session: &Session, request: &str, error_reason: &str) {
-    drop(session.post(wire::FailRequest { request_id: request, error_reason }, ARMING));
-}
-
-/// Lets a held document's tab go on to the next one, which inherits what it is held to, unless the person
-/// leads it there.
-fn lead_on(tab: &Arc<Tab>, session: &Session, paused: wire::RequestPaused, persons: bool) {
-    let (tab, session) = (tab.clone(), session.clone());
-    tokio::spawn(async move {
-        if persons && by_person(&tab, &paused.request.url).await {
-            tab.state().released_to(&paused);
-            go_on(&session, &paused.request_id);
-            return;
-        }
-        if tab.state().is_widened(session.id().unwrap_or_default()) {
-            drop(session.post(wire::BypassServiceWorker { bypass: true }, ARMING));
-            drop(session.post(hold_everything(), ARMING));
-        }
-        // What its server names there, the next page knows.
-        let request_id = &paused.request_id;
-        let read = wire::ContinueRequest { request_id, intercept_response: Some(true) };
-        drop(session.post(read, ARMING));
-    });
-}
-
-/// How long the word that a page asked for a navigation may take longer than the navigation itself. Its
-/// process says so first, but by another pipe. It cannot be asked: while a navigation is under way
-/// Chromium holds back all commands for the page.
-const WORD: Duration = Duration::from_millis(500);
-
-/// Whether no page asked for the main frame's navigation under way.
-async fn by_person(tab: &Tab, url: &str) -> bool {
-    let asked = |state: &mut TabState| state.page_asked(url).then_some(());
-    tab.until(tokio::time::Instant::now() + WORD, asked).await.is_none()
-}
-
-/// Lets sessions hold documents only, when nothing touched is shown any more.
-/// What waits would be let go by that, so it is answered first.
-pub(crate) fn narrow(tab: &Tab) {
-    let sessions = {
-        let mut state = tab.state();
-        if state.held.any() {
-            return;
-        }
-        state.narrow()
-    };
-    for session in sessions {
-        drop(session.post(hold_documents(), ARMING));
-        drop(session.post(wire::BypassServiceWorker { bypass: false }, ARMING));
     }
 }
 

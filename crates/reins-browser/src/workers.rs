@@ -7,7 +7,7 @@ use crate::fence::shown;
 use crate::held::reads;
 use crate::protocol::page::{NetworkEnable, RequestWillBeSent, RunIfWaiting, SocketCreated};
 use crate::protocol::target::{AttachedToTarget, auto_attach};
-use crate::sockets::{Reached, limit};
+use crate::sockets::{Reached, as_web, limit};
 use crate::tab::{ARMING, Tab};
 use reins_cdp::{Event, EventError, Session};
 use reins_core::{Origin, Site};
@@ -137,7 +137,7 @@ fn touched(tabs: &[Arc<Tab>], url: &str) -> Option<(Arc<Tab>, BTreeSet<Site>)> {
 
 fn note(browser: &Arc<Inner>, id: &str, event: &Event) -> Result<(), EventError> {
     let (url, what) = if event.method() == SocketCreated::METHOD {
-        (event.parse::<SocketCreated>()?.url.replacen("ws", "http", 1), "open a socket to")
+        (as_web(&event.parse::<SocketCreated>()?.url), "open a socket to")
     } else {
         let sent: RequestWillBeSent = event.parse()?;
         let what = if reads(&sent.request.method) { "load from" } else { "send something to" };

@@ -165,8 +165,13 @@ pub(crate) fn of_status(
     }
 }
 
+/// The error that a server states in a value of its answer.
+pub(crate) fn stated(value: &Value, endpoint: &Endpoint) -> ModelError {
+    in_stream(Said::of_json(value, endpoint), endpoint)
+}
+
 /// The error for a failure stated within a stream that began well.
-pub(crate) fn in_stream(said: Said, endpoint: &Endpoint) -> ModelError {
+fn in_stream(said: Said, endpoint: &Endpoint) -> ModelError {
     if let Some(status @ 400..600) = said.status {
         return of_status(status, said, None, endpoint, "");
     }

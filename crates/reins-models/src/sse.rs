@@ -2,6 +2,7 @@
 
 use crate::error::ModelError;
 use crate::limits::EVENT_BYTES;
+use serde_json::Value;
 
 /// One event. Ids and retry hints mean nothing to model providers.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -10,6 +11,17 @@ pub(crate) struct SseEvent {
     pub(crate) name: String,
     /// Its data lines, joined.
     pub(crate) data: String,
+}
+
+impl SseEvent {
+    /// The data as JSON.
+    ///
+    /// # Errors
+    /// [`ModelError::Malformed`] if it is none.
+    pub(crate) fn json(&self) -> Result<Value, ModelError> {
+        serde_json::from_str(self.data.trim())
+            .map_err(|error| ModelError::Malformed { what: format!("event: {error}") })
+    }
 }
 
 /// Takes bytes in any portions and gives whole events.

@@ -2,7 +2,7 @@
 
 use crate::error::ModelError;
 use crate::event::{ModelEvent, StopReason, Usage};
-use crate::failure::{self, Said};
+use crate::failure;
 use crate::message::Kept;
 use crate::provider::Endpoint;
 use crate::sse::SseEvent;
@@ -74,8 +74,7 @@ impl Decoder {
         if data.is_empty() {
             return Ok(());
         }
-        let value: Value = serde_json::from_str(data)
-            .map_err(|error| ModelError::Malformed { what: format!("event: {error}") })?;
+        let value = event.json()?;
         self.value(&value, "delta", out)
     }
 
@@ -120,7 +119,7 @@ impl Decoder {
         out: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if value.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(failure::in_stream(Said::of_json(value, &self.endpoint), &self.endpoint));
+            return Err(failure::stated(value, &self.endpoint));
         }
         let usage = value.get("usage").filter(|usage| usage.is_object());
         if let Some(usage) = usage.or_else(|| value.pointer("/x_groq/usage")) {

@@ -2,7 +2,7 @@
 
 use crate::error::ModelError;
 use crate::event::{ModelEvent, StopReason, Usage};
-use crate::failure::{self, Said};
+use crate::failure;
 use crate::message::Kept;
 use crate::provider::Endpoint;
 use crate::sse::SseEvent;
@@ -49,8 +49,7 @@ impl Decoder {
         if data.is_empty() {
             return Ok(());
         }
-        let value: Value = serde_json::from_str(data)
-            .map_err(|error| ModelError::Malformed { what: format!("event: {error}") })?;
+        let value = event.json()?;
         self.value(&value, out)
     }
 
@@ -85,7 +84,7 @@ impl Decoder {
 
     fn value(&mut self, value: &Value, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if value.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(failure::in_stream(Said::of_json(value, &self.endpoint), &self.endpoint));
+            return Err(failure::stated(value, &self.endpoint));
         }
         if let Some(usage) = value.get("usageMetadata").filter(|usage| usage.is_object()) {
             self.usage = Some(read_usage(usage));

@@ -2,7 +2,7 @@
 
 use crate::error::ModelError;
 use crate::event::{ModelEvent, StopReason, Usage};
-use crate::failure::{self, Said};
+use crate::failure;
 use crate::message::Kept;
 use crate::provider::Endpoint;
 use crate::sse::SseEvent;
@@ -66,8 +66,7 @@ impl Decoder {
         event: &SseEvent,
         out: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        let value: Value = serde_json::from_str(event.data.trim())
-            .map_err(|error| ModelError::Malformed { what: format!("event: {error}") })?;
+        let value = event.json()?;
         let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
         let number = value.get("index").and_then(Value::as_u64).unwrap_or(0);
         match kind {
@@ -87,10 +86,7 @@ impl Decoder {
             }
             "message_stop" => self.ended = true,
             "error" => {
-                return Err(failure::in_stream(
-                    Said::of_json(&value, &self.endpoint),
-                    &self.endpoint,
-                ));
+                return Err(failure::stated(&value, &self.endpoint));
             }
             // Pings, and kinds that may come later.
             _ => {}
@@ -105,7 +101,7 @@ impl Decoder {
         out: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if value.get("type").and_then(Value::as_str) == Some("error") {
-            return Err(failure::in_stream(Said::of_json(value, &self.endpoint), &self.endpoint));
+            return Err(failure::stated(value, &self.endpoint));
         }
         let Some(blocks) = value.get("content").and_then(Value::as_array) else {
             return Err(ModelError::Malformed { what: "an answer without content".to_owned() });

@@ -2,7 +2,7 @@
 
 use crate::error::ModelError;
 use crate::event::{ModelEvent, StopReason, Usage};
-use crate::failure::{self, Said};
+use crate::failure;
 use crate::message::Kept;
 use crate::provider::Endpoint;
 use crate::sse::SseEvent;
@@ -81,8 +81,7 @@ impl Decoder {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
-        let value: Value = serde_json::from_str(data)
-            .map_err(|error| ModelError::Malformed { what: format!("event: {error}") })?;
+        let value = event.json()?;
         let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
         let item = value.get("item").unwrap_or(&Value::Null);
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -109,19 +108,8 @@ impl Decoder {
                 let response = value.get("response").unwrap_or(&Value::Null);
                 self.end(response, kind.trim_start_matches("response."), out)?;
             }
-            "error" => {
-                return Err(failure::in_stream(
-                    Said::of_json(&value, &self.endpoint),
-                    &self.endpoint,
-                ));
-            }
-            _ if value.get("error").is_some_and(Value::is_object)
-                && value.get("type").is_none() =>
-            {
-                return Err(failure::in_stream(
-                    Said::of_json(&value, &self.endpoint),
-                    &self.endpoint,
-                ));
+            _ if kind == "error" || says_only_error(&value) => {
+                return Err(failure::stated(&value, &self.endpoint));
             }
             // Beginnings and ends of parts, and kinds that may come later.
             _ => {}
@@ -249,10 +237,7 @@ impl Decoder {
         let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
         self.stop = Some(match (status, reason) {
             ("failed" | "cancelled", _) => {
-                return Err(failure::in_stream(
-                    Said::of_json(response, &self.endpoint),
-                    &self.endpoint,
-                ));
+                return Err(failure::stated(response, &self.endpoint));
             }
             ("incomplete", Some("content_filter")) => StopReason::Filtered,
             ("incomplete", Some(reason)) if reason != "max_output_tokens" => {
@@ -270,6 +255,11 @@ fn place(value: &Value, item: &Value) -> Place {
     let id = value.get("item_id").or_else(|| item.get("id")).and_then(Value::as_str);
     let number = value.get("output_index").and_then(Value::as_u64);
     Place { number, id: id.unwrap_or_default().to_owned() }
+}
+
+/// Whether an event without a kind is an error.
+fn says_only_error(value: &Value) -> bool {
+    value.get("type").is_none() && value.get("error").is_some_and(Value::is_object)
 }
 
 fn read_usage(usage: &Value) -> Usage {
