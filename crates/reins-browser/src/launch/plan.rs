@@ -39,6 +39,8 @@ const ALWAYS: &[&str] = &[
 /// (tried on Chromium 156), so nothing would watch what it sends first. Other sites keep theirs.
 /// Federated sign-in by the browser: it fetches what a page names as a provider by itself, where nothing
 /// can be held; sites go on with windows and redirects.
+/// What "energy saver" (see preferences.rs) does beyond drawing less: it freezes tabs in the background
+/// and delays timers.
 const FEATURES_OFF: &[&str] = &[
     "Translate",
     "MediaRouter",
@@ -50,6 +52,8 @@ const FEATURES_OFF: &[&str] = &[
     "WebUIOmniboxFullPopup",
     "IsolateSandboxedIframes",
     "FedCm",
+    "FreezingOnBatterySaverMode",
+    "BatterySaverModeAlignWakeUps",
 ];
 
 /// What a browser without a window is started with.
