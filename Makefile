@@ -64,7 +64,7 @@ fuzz: web ## A fuzzer on the page reader, a minute for each of its two targets
 	@dev/setup build
 	@dev/fuzz
 
-eval: web ## Outside judges: MiniWoB++ with scripted policies and with a small local model
+eval: bench-setup web ## Outside judges: MiniWoB++ with scripted policies and with a small local model
 	@cargo build --quiet --release --package reins
 	@bench/eval/run
 

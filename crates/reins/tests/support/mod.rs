@@ -53,6 +53,18 @@ impl Client {
     pub async fn start(data: &Path, arguments: &[&str], capabilities: Value) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
         command.arg("mcp").arg("--headless").arg("--data-dir").arg(data).args(arguments);
+        Self::begin(command, capabilities).await
+    }
+
+    /// As `start`, with a window on this X display.
+    pub async fn in_window(data: &Path, display: &str, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
+        command.arg("mcp").arg("--data-dir").arg(data).args(arguments);
+        command.env("DISPLAY", display).env_remove("WAYLAND_DISPLAY");
+        Self::begin(command, json!({})).await
+    }
+
+    async fn begin(mut command: Command, capabilities: Value) -> Self {
         if is_root() {
             command.arg("--no-sandbox");
         }
