@@ -137,6 +137,11 @@ impl<T: Toolbox> Agent<T> {
         self.inbox.clone()
     }
 
+    /// The turn that further runs belong to.
+    pub fn set_turn(&mut self, turn: TurnId) {
+        self.options.turn = turn;
+    }
+
     /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
     pub async fn run(
         &mut self,
