@@ -184,6 +184,28 @@ async fn w083_corrections_of_a_run_that_is_given_up_wait() {
     calls_have_results(&request);
 }
 
+/// W-082: a new request of the person is not corrected by what they said about another.
+#[tokio::test]
+async fn w082_corrections_of_another_request_never_apply() {
+    let entries = recorded().await;
+    let queued =
+        |entry: &JournalEntry| matches!(entry.event, JournalEvent::CorrectionQueued { .. });
+    let cut = entries.iter().position(queued).expect("a correction") + 1;
+    let journal = Memory::with(&entries[..cut]);
+    let model = Scripted::new(|_, _| Say::Text("Hello.".to_owned()));
+    let mut agent = Agent::new(Arc::new(model.clone()), Tools::default(), options())
+        .with_journal(Arc::new(journal.clone()));
+    agent.resume(&journal.entries()).await.expect("resumed");
+    let (sender, receiver) = mpsc::channel(64);
+    let cancel = CancellationToken::new();
+    agent.run("something else", &Opening::default(), &sender, &cancel).await;
+    drop(receiver);
+    let request = model.seen().pop().expect("a request");
+    assert_eq!((times(&request, "the blue one"), times(&request, "Task: something else")), (0, 1));
+    let waiting = agent.inbox().waiting();
+    assert_eq!((waiting[0].text.as_str(), waiting[0].paused), ("the blue one", true));
+}
+
 fn calls_have_results(request: &ChatRequest) {
     let mut calls: Vec<&str> = Vec::new();
     let mut results: Vec<&str> = Vec::new();
