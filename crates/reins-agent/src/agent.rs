@@ -257,6 +257,10 @@ impl<T: Toolbox> Agent<T> {
     /// Between a result and the next request, where nothing is under way: what the person said enters
     /// the task (W-082, W-091), and the conversation is shortened if it is due (W-700).
     async fn safe_point(&mut self, run: &mut Run<'_>) -> Result<(), RunEnd> {
+        // After a stop nothing is taken in any more: it waits for the person (W-078).
+        if run.cancel.is_cancelled() {
+            return Err(RunEnd::Stopped);
+        }
         while let Some(correction) = self.inbox.take() {
             let (id, text) = (correction.id, correction.text);
             let revision = run.task.correct(text.clone());

@@ -78,20 +78,20 @@ async fn drive(args: &RunArgs, steps: &Steps, client: Arc<dyn Model>) -> RunRepo
     if lines.is_some() {
         steps.terminal.say(steer::HINT);
     }
-    let tasks = async {
-        let mut report = agent.run(&args.task, &opening, &sender, &cancel).await;
-        // Messages that were written for later follow, each as a turn of its own.
-        while !cancel.is_cancelled()
-            && let Ok(Some(next)) = inbox.next().await
-        {
-            tell(steps, show, &report);
-            agent.set_turn(steps.next_turn(&next.text));
-            steps.terminal.say(&format!("\n> {}", next.text));
-            report = agent.run(&next.text, &Opening::default(), &sender, &cancel).await;
-        }
-        report
-    };
     let run = async {
+        let tasks = async {
+            let mut report = agent.run(&args.task, &opening, &sender, &cancel).await;
+            // Messages that were written for later follow, each as a turn of its own.
+            while !cancel.is_cancelled()
+                && let Ok(Some(next)) = inbox.next().await
+            {
+                tell(steps, show, &report);
+                agent.set_turn(steps.next_turn(&next.text));
+                steps.terminal.say(&format!("\n> {}", next.text));
+                report = agent.run(&next.text, &Opening::default(), &sender, &cancel).await;
+            }
+            report
+        };
         let report = tokio::select! {
             report = tasks => report,
             never = steer::take_in(lines.as_mut(), &inbox, &steps.terminal) => match never {},
