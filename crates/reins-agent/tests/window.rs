@@ -156,10 +156,10 @@ async fn r195_twelve_turns_of_25_calls_fit_into_a_window_of_16k() {
         (ran.reports.iter().map(|it| it.summary.steps).sum::<u32>(), model.refused()),
         (300, 0)
     );
-    let last = flat(model.seen().last().expect("a request"));
-    assert!(
-        last.contains("Task: task number 11") && last.contains("- the user asked: task number")
-    );
+    let seen = model.seen();
+    assert!(seen.iter().any(|request| flat(request).contains("- the user asked: task number 10")));
+    let last = flat(seen.last().expect("a request"));
+    assert!(last.contains("Task: task number 11"), "{last}");
     assert!(!last.contains("Task: task number 9"), "older tasks are history, not orders");
 }
 
@@ -218,7 +218,7 @@ async fn a_page_that_did_not_change_is_not_repeated() {
 /// W-702: a server that takes less than was thought is learned from, and the run goes on.
 #[tokio::test]
 async fn w702_a_smaller_window_than_thought_is_found_out() {
-    let model = worker(60).window(6_000);
+    let model = worker(60).window(3_000);
     let ran = run(&model, Site::default(), options(100, 128_000), &["find the code"]).await;
     assert_eq!(ran.reports[0].end, RunEnd::Done { answer: "All done.".to_owned() });
     assert!(ran.shortened.iter().any(|(_, how)| *how == Shortening::Emergency));
