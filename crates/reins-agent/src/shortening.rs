@@ -3,11 +3,14 @@
 
 use crate::conversation::{Conversation, Entry, Kind, Shown, clip};
 use crate::limits::{
-    OLD_PAGES_BYTES, OLD_PAGES_PAY, PICTURES_KEPT, SUMMARY_LINE_CHARS, SUMMARY_LINES,
+    OLD_PAGES_BYTES, OLD_PAGES_PAY, PICTURES_KEPT, SUMMARY_LINE_CHARS, SUMMARY_LINES, SUMMARY_TASKS,
 };
 
 /// Begins a summary.
 const EARLIER: &str = "Earlier in this task, in short:";
+
+/// Begins the line of an earlier task. What was asked is told longer than what was done for it.
+const ASKED: &str = "- the user asked: ";
 
 /// Begins the model's own notes in a summary. New notes replace them: it has them before it writes.
 const NOTES: &str = "\nYour notes:\n";
@@ -115,15 +118,16 @@ impl Conversation {
 
     /// What was done before the newest `kept` messages, from what the results said: no model's word.
     pub(crate) fn summary(&self, kept: usize, note: Option<&str>) -> String {
-        let mut lines = Vec::new();
-        let mut left_out = 0;
+        let (mut asked, mut lines, mut left_out) = (Vec::new(), Vec::new(), 0);
         let task = self.task_at();
         for (at, entry) in self.entries[..self.tail(kept)].iter().enumerate() {
             match &entry.kind {
                 Kind::Summary => {
                     let steps = entry.text.split(NOTES).next().unwrap_or_default();
-                    let earlier = steps.lines().filter(|line| line.starts_with("- "));
-                    lines.extend(earlier.map(str::to_owned));
+                    for line in steps.lines().filter(|line| line.starts_with("- ")) {
+                        let list = if line.starts_with(ASKED) { &mut asked } else { &mut lines };
+                        list.push(line.to_owned());
+                    }
                     left_out += entry.text.lines().find_map(uncounted).unwrap_or(0);
                 }
                 Kind::Result { call, failed, .. } => {
@@ -139,9 +143,9 @@ impl Conversation {
                     ));
                 }
                 Kind::Task if Some(at) != task => {
-                    let asked = entry.text.strip_prefix("Task: ").unwrap_or(&entry.text);
-                    let asked = asked.lines().next().unwrap_or_default();
-                    lines.push(clip(&format!("- the user asked: {asked}"), SUMMARY_LINE_CHARS));
+                    let words = entry.text.strip_prefix("Task: ").unwrap_or(&entry.text);
+                    let words = words.lines().next().unwrap_or_default();
+                    asked.push(clip(&format!("{ASKED}{words}"), SUMMARY_LINE_CHARS));
                 }
                 Kind::Task | Kind::Correction | Kind::Remark | Kind::Assistant { .. } => {}
             }
@@ -149,6 +153,10 @@ impl Conversation {
         let more = lines.len().saturating_sub(SUMMARY_LINES);
         left_out += more;
         let mut text = EARLIER.to_owned();
+        for line in &asked[asked.len().saturating_sub(SUMMARY_TASKS)..] {
+            text.push('\n');
+            text.push_str(line);
+        }
         if left_out > 0 {
             text.push_str(&format!("\n({left_out} earlier steps are not listed.)"));
         }
