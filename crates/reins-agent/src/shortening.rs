@@ -5,6 +5,7 @@ use crate::conversation::{Conversation, Entry, Kind, Shown, clip};
 use crate::limits::{
     OLD_PAGES_BYTES, OLD_PAGES_PAY, PICTURES_KEPT, SUMMARY_LINE_CHARS, SUMMARY_LINES, SUMMARY_TASKS,
 };
+use crate::toolbox::PageView;
 
 /// Begins a summary.
 const EARLIER: &str = "Earlier in this task, in short:";
@@ -71,6 +72,7 @@ impl Conversation {
             return false;
         }
         let (tail, task) = (self.tail(kept), self.task_at());
+        let open = self.open_page(tail);
         let newest = self.entries.split_off(tail);
         let mut head = Vec::new();
         for (at, mut entry) in self.entries.drain(..).enumerate() {
@@ -82,11 +84,8 @@ impl Conversation {
                 head.push(entry);
             }
         }
-        let (kind, text) = (Kind::Summary, summary.to_owned());
-        let page = Shown::Nothing;
-        let extra = 0;
-        let images = Vec::new();
-        head.push(Entry { kind, text, page, below: None, images, pruned: false, extra });
+        let page = open.map_or(Shown::Nothing, Shown::Page);
+        head.push(Entry::new(Kind::Summary, summary.to_owned(), page));
         head.extend(newest);
         self.entries = head;
         true
@@ -97,6 +96,26 @@ impl Conversation {
         let task = self.task_at();
         self.entries[..self.tail(kept)].iter().enumerate().any(|(at, entry)| {
             !is_the_persons(at, entry, task) && !matches!(entry.kind, Kind::Summary)
+        })
+    }
+
+    /// What is known of the page that was looked at last, if its whole look is older than `tail`: that
+    /// look with the changes since. Without it the model would not see where it is.
+    fn open_page(&self, tail: usize) -> Option<PageView> {
+        let look = |entry: &Entry| match &entry.page {
+            Shown::Page(page) => Some(page.clone()),
+            _ => None,
+        };
+        let tab = self.entries.iter().rev().find_map(look)?.tab;
+        let whole = self.entries.iter().rposition(
+            |entry| matches!(&entry.page, Shown::Page(page) if page.whole && page.tab == tab),
+        )?;
+        let looks = self.entries.get(whole..tail)?.iter().filter_map(look);
+        looks.filter(|page| page.tab == tab).reduce(|mut page, change| {
+            page.text.push('\n');
+            page.text.push_str(&change.text);
+            page.state = change.state;
+            page
         })
     }
 
@@ -203,6 +222,8 @@ impl Conversation {
                 && page.text.len() > bytes
             {
                 page.text = cut_page(&page.text, bytes);
+                // A look at the whole page shows more than this.
+                page.state.clear();
             }
             if matches!(entry.kind, Kind::Result { .. } | Kind::Summary) && entry.text.len() > bytes
             {
@@ -265,7 +286,7 @@ fn uncounted(line: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::limits::KEPT_VERBATIM;
-    use crate::toolbox::{PageView, ToolReply};
+    use crate::toolbox::ToolReply;
     use reins_models::{Image, ToolCall};
 
     fn page(tab: &str, text: &str) -> Option<PageView> {
@@ -321,6 +342,30 @@ mod tests {
         assert_eq!(texts.len(), 3 + KEPT_VERBATIM);
         assert!(texts[2].contains("clicked 24") && !texts[2].contains("clicked 25"));
         assert_eq!(texts[4], "clicked 25");
+    }
+
+    /// What the model sees of the page that is open outlives the message that showed it.
+    #[test]
+    fn the_page_that_is_open_survives_a_summary() {
+        let mut conversation = Conversation::steady();
+        conversation.task("Task: buy it".to_owned(), page("a", "whole look"), None);
+        for n in 0..9 {
+            let change = format!("change {n}");
+            let view = page("a", &change).map(|view| PageView { whole: false, ..view });
+            step(&mut conversation, n, ToolReply { page: view, ..ToolReply::text("clicked") });
+        }
+        for kept in [8, 4] {
+            assert!(conversation.compact(kept, "short"));
+            let Shown::Page(view) = &conversation.entries[1].page else {
+                panic!("the page is gone");
+            };
+            assert!(view.whole && view.text.starts_with("whole look\nchange 0\nchange 1"));
+            assert!(view.text.ends_with(&format!("change {}", 8 - kept / 2)), "{}", view.text);
+        }
+        step(&mut conversation, 9, ToolReply { page: page("a", "new"), ..ToolReply::text("on") });
+        assert!(matches!(conversation.entries[1].page, Shown::Old(_)), "like any other");
+        assert!(conversation.compact(2, "short"));
+        assert!(matches!(conversation.entries[1].page, Shown::Nothing), "a newer one is there");
     }
 
     /// A summary of summaries keeps the newest lines and counts the rest, so it does not grow.
