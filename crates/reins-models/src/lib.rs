@@ -9,6 +9,7 @@
 //! Call [`install_crypto`] first thing in `main`.
 
 mod address;
+mod allowance;
 mod chat;
 mod check;
 mod client;
@@ -38,6 +39,7 @@ mod transport;
 mod wire;
 
 pub use address::BaseUrl;
+pub use allowance::Metered;
 pub use check::check;
 pub use client::{Model, ModelClient, ModelStream, Timing, reply};
 pub use discover::{Discovery, Found, discover};
@@ -47,7 +49,7 @@ pub use listing::ModelLists;
 pub use message::{
     Caching, ChatRequest, Image, Kept, Message, Part, Reasoning, ToolCall, ToolSpec,
 };
-pub use price::{Cost, PRICES_AS_OF, cost};
+pub use price::{Cost, NotACost, PRICES_AS_OF, cost};
 pub use provider::{Endpoint, Format, Provider, Quirks, Switch, UnknownFormat};
 pub use reply::{Reply, ReplyBuilder};
 pub use table::{CUSTOM, PROVIDERS};

@@ -4,11 +4,13 @@ use crate::cli::RunArgs;
 use crate::critic::ModelCritic;
 use crate::exit;
 use crate::model;
+use crate::steer;
 use crate::steps::{Show, Steps, print_json};
 use crate::toolbox::Bridge;
 use anyhow::Result;
 use reins_agent::{Agent, AgentEvent, AgentOptions, Opening, RunEnd, RunReport};
 use reins_control::{Control, ControlOptions, TurnStart};
+use reins_models::{Metered, Model};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -26,8 +28,13 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
         let store = model::store(&args.browser.data_dir()?)?;
         model::choose(&store, args.model.as_deref(), args.base_url.as_deref()).await?
     };
+    // Whoever asks the model spends from the same allowance (W-272).
+    let model: Arc<dyn Model> = match args.allow_cost {
+        Some(allowed) => Arc::new(Metered::new(chosen.client, allowed)?),
+        None => chosen.client,
+    };
     let options = ControlOptions {
-        critic: Some(Arc::new(ModelCritic(Arc::clone(&chosen.client)))),
+        critic: Some(Arc::new(ModelCritic(Arc::clone(&model)))),
         strict_clicks: args.strict_clicks,
         ..args.browser.options()?
     };
@@ -42,17 +49,13 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
     for line in control.interrupted().await {
         steps.terminal.say(&line);
     }
-    let report = drive(&args, &steps, chosen.client).await;
+    let report = drive(&args, &steps, model).await;
     control.close().await;
     Ok(ExitCode::from(tell(&steps, show, &report)))
 }
 
 /// Runs the agent, shows its events, and turns Ctrl-C into a stop.
-async fn drive(
-    args: &RunArgs,
-    steps: &Steps,
-    client: std::sync::Arc<dyn reins_models::Model>,
-) -> RunReport {
+async fn drive(args: &RunArgs, steps: &Steps, client: Arc<dyn Model>) -> RunReport {
     let show = if args.json { Show::Json } else { Show::Rows };
     let opening = Opening {
         calls: args.url.iter().map(|url| ("navigate".to_owned(), json!({"url": url}))).collect(),
@@ -61,13 +64,38 @@ async fn drive(
         turn: steps.turn(),
         calls: args.steps,
         reasoning: args.reasoning.map(Into::into).unwrap_or_default(),
+        window: args.window,
         ..AgentOptions::default()
     };
     let mut agent = Agent::new(client, Bridge { steps }, options);
     let (sender, mut events) = mpsc::channel(EVENTS);
     let cancel = CancellationToken::new();
+    let inbox = agent.inbox();
+    let mut lines = match show {
+        Show::Rows => steer::lines(Arc::clone(&steps.terminal.keyboard)),
+        Show::Json => None,
+    };
+    if lines.is_some() {
+        steps.terminal.say(steer::HINT);
+    }
     let run = async {
-        let report = agent.run(&args.task, &opening, &sender, &cancel).await;
+        let tasks = async {
+            let mut report = agent.run(&args.task, &opening, &sender, &cancel).await;
+            // Messages that were written for later follow, each as a turn of its own.
+            while !cancel.is_cancelled()
+                && let Ok(Some(next)) = inbox.next().await
+            {
+                tell(steps, show, &report);
+                agent.set_turn(steps.next_turn(&next.text));
+                steps.terminal.say(&format!("\n> {}", next.text));
+                report = agent.run(&next.text, &Opening::default(), &sender, &cancel).await;
+            }
+            report
+        };
+        let report = tokio::select! {
+            report = tasks => report,
+            never = steer::take_in(lines.as_mut(), &inbox, &steps.terminal) => match never {},
+        };
         drop(sender);
         report
     };
@@ -100,6 +128,12 @@ fn shown(steps: &Steps, show: Show, event: AgentEvent) {
         (Show::Json, AgentEvent::Text(text)) => {
             print_json(&json!({"event": "text", "text": text}));
         }
+        (Show::Rows, AgentEvent::Waiting(waiting)) => {
+            let told = steer::told(&waiting);
+            if !told.is_empty() {
+                steps.terminal.say(&told);
+            }
+        }
         (Show::Json, AgentEvent::TextVoid) => print_json(&json!({"event": "text_void"})),
         (Show::Json, AgentEvent::Usage { total, .. }) => print_json(&json!({
             "event": "usage", "input": total.input, "cached": total.cached, "output": total.output,
@@ -116,9 +150,9 @@ fn tell(steps: &Steps, show: Show, report: &RunReport) -> u8 {
         RunEnd::Stopped => {
             (exit::STOPPED, None, Some("You stopped it. Nothing more was done.".to_owned()))
         }
-        RunEnd::StepLimit => (
+        RunEnd::StepLimit { so_far } => (
             exit::UNFINISHED,
-            None,
+            Some(so_far.as_str()),
             Some(
                 "It used up its tool calls and is not finished. --steps N allows more.".to_owned(),
             ),
