@@ -1,4 +1,5 @@
-//! Durable state in one embedded SQLite file: receipts, site rules, kept secrets and model providers.
+//! Durable state in one embedded SQLite file: receipts, site rules, kept secrets, model
+//! providers, and the conversations of the agent.
 //!
 //! Several Reins processes may share the file. Each has one writer thread with a bounded queue;
 //! callers await its answers and hold no lock. A receipt is on the disk before
@@ -10,6 +11,7 @@ mod owner;
 mod providers;
 mod receipt;
 mod rules;
+mod conversations;
 mod seal;
 mod secrets;
 mod writer;
@@ -18,5 +20,8 @@ pub use error::StoreError;
 pub use providers::{ProviderName, ProviderNameError, StoredProvider};
 pub use receipt::{OpenReceipt, Receipt, ReceiptDraft, ReceiptEnd};
 pub use rules::StoredRule;
+pub use conversations::{
+    ConversationDraft, ConversationName, ConversationNameError, Phase, StoredConversation, StoredEntry,
+};
 pub use secrets::StoredSecret;
-pub use writer::Store;
+pub use writer::{Durability, Store};
