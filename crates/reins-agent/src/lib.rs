@@ -47,6 +47,8 @@ mod arguments;
 mod conversation;
 mod error;
 mod event;
+mod ids;
+mod journal;
 pub mod limits;
 mod prompt;
 mod repetition;
@@ -54,5 +56,8 @@ mod steps;
 mod toolbox;
 
 pub use agent::{Agent, AgentOptions, RunEnd, RunReport};
+pub use error::AgentError;
 pub use event::AgentEvent;
+pub use ids::{CorrectionId, MessageId, Revision, RunId, Sequence};
+pub use journal::{Journal, JournalEntry, JournalEvent, StepEnded};
 pub use toolbox::{AgentTool, Opening, PageView, StepLabel, ToolReply, Toolbox};
