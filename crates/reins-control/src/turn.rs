@@ -51,6 +51,22 @@ impl Control {
         id
     }
 
+    /// Takes more words of the person into a turn: what a correction names counts as named (W-092). Words
+    /// for another turn than the current one have no effect.
+    pub fn hear(&self, session: &SessionId, turn: TurnId, words: &str) {
+        let session = self.session(session);
+        let mut state = session.state();
+        let Some(current) = state.turn.as_mut().filter(|current| current.id == turn) else { return };
+        for url in addresses(words).iter().filter_map(|url| web_url(url).ok()) {
+            current.facts.named.extend(Origin::of(&url));
+            current.facts.approved_urls.insert(url.to_string());
+        }
+        if let Some(goal) = &mut current.goal {
+            goal.push('\n');
+            goal.push_str(words);
+        }
+    }
+
     /// Stops the turn of a session: the act under way is cancelled, nothing more is sent.
     /// A stop that names another turn than the current one has no effect.
     pub fn stop(&self, session: &SessionId, turn: TurnId) {

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::receipt::time;
 use crate::rules::unreadable;
 use crate::writer::{Desk, Durability, Store, milliseconds};
-use reins_core::ConversationId;
+use reins_core::{ConversationId, Secret};
 use rusqlite::{OptionalExtension, Row, params};
 use std::fmt;
 use std::str::FromStr;
@@ -27,7 +27,9 @@ pub struct ConversationName(String);
 
 /// The text cannot name a conversation.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("'{0}' cannot name a conversation; use up to 40 letters, digits, dots, dashes and underscores")]
+#[error(
+    "'{0}' cannot name a conversation; use up to 40 letters, digits, dots, dashes and underscores"
+)]
 pub struct ConversationNameError(String);
 
 impl ConversationName {
@@ -153,7 +155,10 @@ impl Store {
     /// # Errors
     ///
     /// Fails if another one has the name, or the file cannot be written.
-    pub async fn begin_conversation(&self, draft: ConversationDraft) -> Result<ConversationId, StoreError> {
+    pub async fn begin_conversation(
+        &self,
+        draft: ConversationDraft,
+    ) -> Result<ConversationId, StoreError> {
         self.run(move |desk| {
             let id = new_id()?;
             let owner = desk.owner_id().to_owned();
@@ -182,12 +187,17 @@ impl Store {
         .await
     }
 
-    /// Takes a conversation over, to go on with it. Its former process cannot write to it any more.
+    /// Takes a conversation over, to go on with it, maybe with other settings. Its former process cannot
+    /// write to it any more.
     ///
     /// # Errors
     ///
     /// Fails if there is no such conversation, or a living process works on it.
-    pub async fn claim_conversation(&self, id: ConversationId) -> Result<StoredConversation, StoreError> {
+    pub async fn claim_conversation(
+        &self,
+        id: ConversationId,
+        settings: Option<String>,
+    ) -> Result<StoredConversation, StoreError> {
         self.run(move |desk| {
             let (mut found, owner) = find(desk, &id)?;
             if found.phase == Phase::Working && owner != desk.owner_id() {
@@ -197,8 +207,10 @@ impl Store {
             let taken = desk.write(|work| {
                 // Whoever else takes it over in this moment changes the owner first.
                 work.execute(
-                    "UPDATE conversations SET owner = ?3, phase = 'working' WHERE id = ?1 AND owner = ?2",
-                    params![id.as_str(), owner, me],
+                    "UPDATE conversations
+                     SET owner = ?3, phase = 'working', settings = coalesce(?4, settings)
+                     WHERE id = ?1 AND owner = ?2",
+                    params![id.as_str(), owner, me, settings],
                 )
             })?;
             if taken == 0 {
@@ -246,7 +258,11 @@ impl Store {
     /// # Errors
     ///
     /// Fails if another process has taken it over, or the file cannot be written.
-    pub async fn end_conversation(&self, id: ConversationId, phase: Phase) -> Result<(), StoreError> {
+    pub async fn end_conversation(
+        &self,
+        id: ConversationId,
+        phase: Phase,
+    ) -> Result<(), StoreError> {
         self.run(move |desk| {
             let me = desk.owner_id().to_owned();
             let written = desk.write(|work| {
@@ -263,8 +279,9 @@ impl Store {
         .await
     }
 
-    /// Takes texts out of everything that is kept of a conversation: what turned out to be a secret after it
-    /// was written. Durable when it returns, and gone from the file, too.
+    /// Replaces texts in everything that is kept of a conversation: what turned out to be a secret
+    /// after it was written. `words` are looked for in the task, `texts` in what is JSON. Durable when
+    /// it returns, and gone from the file, too.
     ///
     /// # Errors
     ///
@@ -272,19 +289,25 @@ impl Store {
     pub async fn redact_conversation(
         &self,
         id: ConversationId,
-        texts: Vec<reins_core::Secret<String>>,
+        words: Vec<(Secret<String>, String)>,
+        texts: Vec<(Secret<String>, String)>,
     ) -> Result<(), StoreError> {
         self.run(move |desk| {
             desk.write(|work| {
-                for text in &texts {
+                for (from, to) in &words {
+                    work.execute(
+                        "UPDATE conversations SET task = replace(task, ?2, ?3) WHERE id = ?1",
+                        params![id.as_str(), from.expose(), to],
+                    )?;
+                }
+                for (from, to) in &texts {
                     for update in [
-                        "UPDATE journal SET payload = replace(payload, ?2, '[redacted]')
+                        "UPDATE journal SET payload = replace(payload, ?2, ?3)
                          WHERE conversation = ?1 AND instr(payload, ?2) > 0",
-                        "UPDATE conversations SET task = replace(task, ?2, '[redacted]'),
-                         settings = replace(settings, ?2, '[redacted]')
-                         WHERE id = ?1 AND (instr(task, ?2) > 0 OR instr(settings, ?2) > 0)",
+                        "UPDATE conversations SET settings = replace(settings, ?2, ?3)
+                         WHERE id = ?1 AND instr(settings, ?2) > 0",
                     ] {
-                        work.execute(update, params![id.as_str(), text.expose()])?;
+                        work.execute(update, params![id.as_str(), from.expose(), to])?;
                     }
                 }
                 Ok(())
@@ -384,7 +407,9 @@ impl Store {
             if found.phase == Phase::Working {
                 return Err(StoreError::ConversationBusy { id: id.to_string() });
             }
-            desk.write(|work| work.execute("DELETE FROM conversations WHERE id = ?1", [id.as_str()]))?;
+            desk.write(|work| {
+                work.execute("DELETE FROM conversations WHERE id = ?1", [id.as_str()])
+            })?;
             desk.empty_log()
         })
         .await
@@ -426,9 +451,10 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<(StoredConversation, String)> {
     let phase: String = row.get(5)?;
     let run = StoredConversation {
         id: ConversationId::new(row.get::<_, String>(0)?),
-        name: name.map(|name| name.parse()).transpose().map_err(|error: ConversationNameError| {
-            unreadable(1, error)
-        })?,
+        name: name
+            .map(|name| name.parse())
+            .transpose()
+            .map_err(|error: ConversationNameError| unreadable(1, error))?,
         task: row.get(2)?,
         version: row.get(3)?,
         settings: row.get(4)?,

@@ -94,7 +94,9 @@ pub enum StoreError {
         word: String,
     },
     /// A living process works on the run, or took it over.
-    #[error("another Reins process works on the run {id}; wait until it ends, or stop it with Ctrl-C there")]
+    #[error(
+        "another Reins process works on the run {id}; wait until it ends, or stop it with Ctrl-C there"
+    )]
     ConversationBusy {
         /// Which run.
         id: String,

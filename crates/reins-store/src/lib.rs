@@ -5,23 +5,24 @@
 //! callers await its answers and hold no lock. A receipt is on the disk before
 //! [`Store::begin`] returns, so an act is never sent unrecorded.
 
+mod conversations;
 mod database;
 mod error;
 mod owner;
 mod providers;
 mod receipt;
 mod rules;
-mod conversations;
 mod seal;
 mod secrets;
 mod writer;
 
+pub use conversations::{
+    ConversationDraft, ConversationName, ConversationNameError, Phase, StoredConversation,
+    StoredEntry,
+};
 pub use error::StoreError;
 pub use providers::{ProviderName, ProviderNameError, StoredProvider};
 pub use receipt::{OpenReceipt, Receipt, ReceiptDraft, ReceiptEnd};
 pub use rules::StoredRule;
-pub use conversations::{
-    ConversationDraft, ConversationName, ConversationNameError, Phase, StoredConversation, StoredEntry,
-};
 pub use secrets::StoredSecret;
 pub use writer::{Durability, Store};

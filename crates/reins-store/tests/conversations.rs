@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use reins_core::{ConversationId, Secret};
-use reins_store::{Durability, ConversationDraft, ConversationName, Phase, Store};
+use reins_store::{ConversationDraft, ConversationName, Durability, Phase, Store};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -66,12 +66,12 @@ async fn a_run_is_worked_on_by_one_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let (first, second) = (open(folder.path()), open(folder.path()));
     let run = first.begin_conversation(draft(None, "task")).await.expect("a run");
-    let busy = second.claim_conversation(run.clone()).await.expect_err("it is worked on");
+    let busy = second.claim_conversation(run.clone(), None).await.expect_err("it is worked on");
     assert_eq!(busy.code(), "run_busy");
     let busy = second.delete_conversation(run.clone()).await.expect_err("it is worked on");
     assert_eq!(busy.code(), "run_busy");
     first.end_conversation(run.clone(), Phase::Stopped).await.expect("an end");
-    let taken = second.claim_conversation(run.clone()).await.expect("taken over");
+    let taken = second.claim_conversation(run.clone(), None).await.expect("taken over");
     assert_eq!(taken.phase, Phase::Working);
     let late = first.append(run.clone(), "x", "{}".to_owned(), Durability::Disk).await;
     assert_eq!(late.expect_err("it was taken over").code(), "run_busy");
@@ -86,7 +86,7 @@ async fn a_run_is_worked_on_by_one_process() {
         phase = first.find_conversation(run.to_string()).await.expect("the run").phase;
     }
     assert_eq!(phase, Phase::Interrupted);
-    first.claim_conversation(run.clone()).await.expect("taken over");
+    first.claim_conversation(run.clone(), None).await.expect("taken over");
     assert_eq!(write(&first, &run, "{}").await, 2);
 }
 
@@ -105,13 +105,14 @@ fn holds(folder: &Path, text: &str) -> bool {
 async fn r131_a_secret_is_taken_out_of_a_run_and_of_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
-    let run = store.begin_conversation(draft(None, "sign in with hunter2-xy")).await.expect("a run");
+    let run =
+        store.begin_conversation(draft(None, "sign in with hunter2-xy")).await.expect("a run");
     write(&store, &run, r#"{"task":"sign in with hunter2-xy","n":1}"#).await;
     write(&store, &run, r#"{"other":"stays"}"#).await;
     store.flush().await.expect("a flush");
     assert!(holds(folder.path(), "hunter2-xy"));
-    let secret = Secret::new("hunter2-xy".to_owned());
-    store.redact_conversation(run.clone(), vec![secret]).await.expect("redacted");
+    let secret = vec![(Secret::new("hunter2-xy".to_owned()), "[redacted]".to_owned())];
+    store.redact_conversation(run.clone(), secret.clone(), secret).await.expect("redacted");
     let kept = store.find_conversation(run.to_string()).await.expect("the run");
     assert_eq!(kept.task, "sign in with [redacted]");
     let entries = store.journal(run, 0, 10).await.expect("entries");
@@ -125,7 +126,8 @@ async fn r131_a_secret_is_taken_out_of_a_run_and_of_the_file() {
 async fn a_deleted_run_leaves_nothing_behind() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
-    let gone = store.begin_conversation(draft(Some("old"), "buy a lighthouse")).await.expect("a run");
+    let gone =
+        store.begin_conversation(draft(Some("old"), "buy a lighthouse")).await.expect("a run");
     let stays = store.begin_conversation(draft(None, "other")).await.expect("a run");
     write(&store, &gone, r#"{"text":"a lighthouse for Ada"}"#).await;
     store.end_conversation(gone.clone(), Phase::Done).await.expect("an end");
