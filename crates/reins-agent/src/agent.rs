@@ -33,6 +33,8 @@ pub struct AgentOptions {
     pub max_tokens: Option<u32>,
     /// How much the model thinks.
     pub reasoning: Reasoning,
+    /// What the person gave with the task: texts and pictures that stay in the conversation.
+    pub attached: Vec<Part>,
     /// Further instructions of the person, after our own.
     pub instructions: Option<String>,
     /// Whether the model lists the steps before it begins, and is then told them one at a time
@@ -49,6 +51,7 @@ impl Default for AgentOptions {
             temperature: None,
             max_tokens: None,
             reasoning: Reasoning::Own,
+            attached: Vec::new(),
             instructions: None,
             steps_first: None,
         }

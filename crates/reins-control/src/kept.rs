@@ -9,8 +9,8 @@ use crate::secret_book::failed;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use reins_core::{
-    Action, DocumentOrigin, Origin, Refusal, Secret, SecretKind, SecretName, Sensitivity, SessionId,
-    TargetRecord,
+    Action, DocumentOrigin, Origin, Refusal, Secret, SecretKind, SecretName, Sensitivity,
+    SessionId, TargetRecord,
 };
 use reins_store::StoredSecret;
 use serde_json::Value;

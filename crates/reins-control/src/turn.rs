@@ -23,12 +23,8 @@ impl Control {
             named: self.inner.options.named.iter().cloned().collect(),
             ..TurnFacts::default()
         };
-        for url in start.urls.iter().chain(&addresses(start.message.as_deref().unwrap_or(""))) {
-            if let Ok(url) = web_url(url) {
-                facts.named.extend(Origin::of(&url));
-                facts.approved_urls.insert(url.to_string());
-            }
-        }
+        name_all(&mut facts, &start.urls);
+        name_all(&mut facts, &addresses(start.message.as_deref().unwrap_or("")));
         let turn = Turn {
             id,
             owner: owner.clone(),
@@ -56,11 +52,10 @@ impl Control {
     pub fn hear(&self, session: &SessionId, turn: TurnId, words: &str) {
         let session = self.session(session);
         let mut state = session.state();
-        let Some(current) = state.turn.as_mut().filter(|current| current.id == turn) else { return };
-        for url in addresses(words).iter().filter_map(|url| web_url(url).ok()) {
-            current.facts.named.extend(Origin::of(&url));
-            current.facts.approved_urls.insert(url.to_string());
-        }
+        let Some(current) = state.turn.as_mut().filter(|current| current.id == turn) else {
+            return;
+        };
+        name_all(&mut current.facts, &addresses(words));
         if let Some(goal) = &mut current.goal {
             goal.push('\n');
             goal.push_str(words);
@@ -83,6 +78,14 @@ impl Control {
         if let Some(turn) = self.session(session).state().turn.as_mut() {
             turn.paused = None;
         }
+    }
+}
+
+/// What the person named themself.
+fn name_all(facts: &mut TurnFacts, urls: &[String]) {
+    for url in urls.iter().filter_map(|url| web_url(url).ok()) {
+        facts.named.extend(Origin::of(&url));
+        facts.approved_urls.insert(url.to_string());
     }
 }
 

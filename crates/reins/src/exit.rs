@@ -17,7 +17,10 @@ pub(crate) const MEANINGS: &[(u8, &str)] = &[
     (DONE, "the command did what it was asked; for a run: the task was done"),
     (FAILED, "something went wrong; the message on stderr says what, and what to do next"),
     (2, "the command line was not understood; nothing was done"),
-    (UNFINISHED, "the run ended before its task was done: its calls were used up, it went in circles, or no step worked"),
+    (
+        UNFINISHED,
+        "the run ended before its task was done: its calls were used up, it went in circles, or no step worked",
+    ),
     (STOPPED, "you stopped it"),
 ];
 

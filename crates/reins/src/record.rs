@@ -137,8 +137,7 @@ impl Record {
 impl Journal for Record {
     fn append(&self, mut event: JournalEvent) -> BoxFuture<'_, Result<Sequence, AgentError>> {
         Box::pin(async move {
-            let durability =
-                if event.must_last() { Durability::Disk } else { Durability::System };
+            let durability = if event.must_last() { Durability::Disk } else { Durability::System };
             match &mut event {
                 JournalEvent::StepEnded(ended) if self.keep != Keep::Pages => ended.page = None,
                 // In one spelling, so that what turns out to be a secret is found again.

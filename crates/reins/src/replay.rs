@@ -126,7 +126,12 @@ pub(crate) fn as_markdown(
         "# {}\n\n- run {}{}, {}\n- begun {}, last entry {}\n- recorded by {}, exported by reins {} (privacy: {})\n",
         first_line(title),
         about.id,
-        about.name.as_ref().filter(|_| privacy != Privacy::Counts).map(|name| format!(" ({name})")).unwrap_or_default(),
+        about
+            .name
+            .as_ref()
+            .filter(|_| privacy != Privacy::Counts)
+            .map(|name| format!(" ({name})"))
+            .unwrap_or_default(),
         about.phase.word(),
         stamp(about.created_at),
         stamp(about.updated_at),
@@ -243,7 +248,9 @@ pub(crate) fn stamp(at: SystemTime) -> String {
 
 /// Year, month and day of a day counted from 1970.
 fn date(mut days: u64) -> (u64, u64, u64) {
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));
@@ -343,9 +350,11 @@ mod tests {
     #[test]
     fn w460_privacy_modes_let_out_what_they_say() {
         let (about, entries) = sample();
-        for (privacy, words, pages) in
-            [(Privacy::Full, true, true), (Privacy::Words, true, false), (Privacy::Counts, false, false)]
-        {
+        for (privacy, words, pages) in [
+            (Privacy::Full, true, true),
+            (Privacy::Words, true, false),
+            (Privacy::Counts, false, false),
+        ] {
             let json = as_json(&about, &entries, privacy).to_string();
             let text = as_markdown(&about, &entries, privacy);
             for shown in [&json, &text] {
@@ -354,7 +363,9 @@ mod tests {
                 assert_eq!(shown.contains("PAGE"), pages, "{privacy:?}: {shown}");
             }
             assert_eq!(json.contains("MUGS"), pages, "{privacy:?}");
-            assert!(json.contains("\"took_ms\":1234") && json.contains("\"outcome\":\"completed\""));
+            assert!(
+                json.contains("\"took_ms\":1234") && json.contains("\"outcome\":\"completed\"")
+            );
         }
     }
 

@@ -39,16 +39,19 @@ struct Screen {
 }
 
 impl Terminal {
+    /// For a run: rows on stderr, and the answer on stdout.
     pub(crate) fn new() -> Self {
-        let (term, stdout) = (Term::stderr(), Term::stdout());
+        Self::on(Term::stderr())
+    }
+
+    /// With its rows there.
+    pub(crate) fn on(term: Term) -> Self {
+        let stdout = Term::stdout();
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let colour = term.features().colors_supported() && !set("NO_COLOR");
         let dumb = std::env::var_os("TERM").is_none_or(|kind| kind.is_empty() || kind == "dumb");
-        let shows_words = if stdout.is_term() {
-            Some(stdout)
-        } else {
-            Some(term.clone()).filter(Term::is_term)
-        };
+        let shows_words =
+            if stdout.is_term() { Some(stdout) } else { Some(term.clone()).filter(Term::is_term) };
         let width = term.size_checked().map_or(WIDEST, |(_, columns)| usize::from(columns));
         let look = Look { width: width.min(WIDEST), colour, unicode: draws_unicode() };
         let can_move = term.is_term() && !dumb;
@@ -168,6 +171,17 @@ impl Terminal {
         let mut screen = lock(&self.screen);
         self.end_status(&mut screen);
         screen.words.void(self.shows_words.as_ref(), self.can_move);
+    }
+
+    /// A text in Markdown: rendered on a terminal, as it is elsewhere.
+    pub(crate) fn markdown(&self, text: &str) {
+        if !self.term.is_term() {
+            return self.say(text);
+        }
+        let _turn = self.line_start();
+        for row in markdown::rows(text, self.look) {
+            let _ = self.term.write_line(&row);
+        }
     }
 
     /// The answer: on stdout, once. A terminal has it on the screen already if it came in as words; a

@@ -1,7 +1,7 @@
 //! The agent's tools: the same list and the same street as every other door.
 
 use crate::steps::Steps;
-use reins_agent::{AgentTool, PageView, ToolReply, Toolbox};
+use reins_agent::{AgentTool, PageView, StepLabel, ToolReply, Toolbox};
 use reins_control::{ControlError, Effect, Group, Reply, tools};
 use reins_core::{Outcome, Refusal};
 use reins_models::Image;
@@ -41,6 +41,20 @@ impl Toolbox for Bridge<'_> {
             .collect()
     }
 
+    fn heard(&self, words: &str) {
+        self.steps.hear(words);
+    }
+
+    /// Typed text is not in it: which field it goes into is known only once the step is made.
+    fn label(&self, _: &str, arguments: &Value) -> StepLabel {
+        let mut shown = arguments.clone();
+        if let Some(text) = shown.get_mut("text") {
+            let characters = text.as_str().map_or(0, |text| text.chars().count());
+            *text = Value::from(format!("[{characters} characters]"));
+        }
+        StepLabel { arguments: shown.to_string(), element: None }
+    }
+
     async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {
         match self.steps.call(name, arguments, cancel.clone()).await {
             Ok(reply) => reply_of(reply),
@@ -53,7 +67,9 @@ impl Toolbox for Bridge<'_> {
 const TAKES_TAB: &[&str] = &["switch_tab", "close_tab"];
 
 fn reply_of(reply: Reply) -> ToolReply {
+    let place = reply.facts.get("url").and_then(Value::as_str).map(str::to_owned);
     ToolReply {
+        place,
         text: reply.text,
         page: reply.page.map(|page| PageView {
             tab: page.tab.to_string(),

@@ -55,7 +55,9 @@ pub(super) fn settled(line: &str) -> usize {
     let open = line[..end].rfind('[').filter(|open| {
         let rest = &line[*open..end];
         let closed = match rest.split_once(']') {
-            Some((_, after)) => !after.is_empty() && (!after.starts_with('(') || after.contains(')')),
+            Some((_, after)) => {
+                !after.is_empty() && (!after.starts_with('(') || after.contains(')'))
+            }
             None => false,
         };
         !closed && rest.len() < LINK_BYTES

@@ -1,0 +1,203 @@
+//! The agent at work: its events on the screen, the person's words into it, and Ctrl-C as a stop.
+
+use crate::attach::Attachment;
+use crate::cli::RunArgs;
+use crate::keyboard::{self, Typed};
+use crate::run::{Begin, Task};
+use crate::steps::{Show, Steps, print_json};
+use crate::toolbox::Bridge;
+use crate::watch;
+use reins_agent::{Agent, AgentError, AgentEvent, AgentOptions, Inbox, Opening, RunEnd, RunReport};
+use reins_models::{Model, Usage};
+use serde_json::json;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Events wait here for the screen; the run waits rather than lose one.
+const EVENTS: usize = 256;
+
+/// One run and what may follow it.
+pub(crate) struct Drive<'a> {
+    pub(crate) args: &'a RunArgs,
+    pub(crate) begin: &'a Begin,
+    pub(crate) steps: &'a Steps,
+    pub(crate) show: Show,
+}
+
+impl Drive<'_> {
+    /// Runs the task, and then what the person said in the meantime for afterwards.
+    pub(crate) async fn to_the_end(&self, client: Arc<dyn Model>) -> RunReport {
+        let mut agent = Agent::new(client, Bridge { steps: self.steps }, self.options());
+        if let Some(record) = &self.steps.record {
+            agent = agent.with_journal(Arc::new(record.clone()));
+        }
+        if let Some(past) = &self.begin.past
+            && let Err(error) = agent.resume(&past.entries).await
+        {
+            return failed(&error);
+        }
+        let inbox = agent.inbox();
+        let cancel = CancellationToken::new();
+        let (sender, mut events) = mpsc::channel(EVENTS);
+        let run = async {
+            let report = self.all(&mut agent, &inbox, &sender, &cancel).await;
+            drop(sender);
+            report
+        };
+        let screen = async {
+            while let Some(event) = events.recv().await {
+                watch::shown(&self.steps.terminal, self.show, event);
+            }
+        };
+        let stop = async {
+            tokio::select! {
+                () = crate::mcp::interrupted() => {}
+                () = self.listen(&inbox) => {}
+            }
+            self.steps.stop();
+            cancel.cancel();
+        };
+        // The run ends by itself also when it is stopped, and its report is the truth.
+        let ended = async { tokio::join!(run, screen) };
+        tokio::pin!(ended, stop);
+        tokio::select! {
+            biased;
+            (report, ()) = &mut ended => report,
+            () = &mut stop => ended.await.0,
+        }
+    }
+
+    fn options(&self) -> AgentOptions {
+        let past = self.begin.past.iter().flat_map(|past| &past.attached);
+        AgentOptions {
+            turn: self.steps.turn(),
+            calls: self.args.steps,
+            reasoning: self.args.reasoning.map(Into::into).unwrap_or_default(),
+            attached: past.chain(&self.begin.attached).flat_map(Attachment::parts).collect(),
+            ..AgentOptions::default()
+        }
+    }
+
+    async fn all(
+        &self,
+        agent: &mut Agent<Bridge<'_>>,
+        inbox: &Inbox,
+        events: &mpsc::Sender<AgentEvent>,
+        cancel: &CancellationToken,
+    ) -> RunReport {
+        let opening = self.opening();
+        let mut report = match &self.begin.task {
+            Task::New(words) => agent.run(words, &opening, events, cancel).await,
+            Task::Resume(..) => match agent.go_on(&opening, events, cancel).await {
+                Some(report) => report,
+                None => return failed(&AgentError::NotRunning),
+            },
+        };
+        // What the run did not take in any more, and what was meant for afterwards (W-076).
+        while let RunEnd::Done { .. } = report.end {
+            let next = match inbox.next().await {
+                Ok(Some(next)) => next.text,
+                Ok(None) => break,
+                Err(error) => return after(report, failed(&error)),
+            };
+            if self.show == Show::Rows {
+                if let RunEnd::Done { answer } = &report.end {
+                    self.steps.terminal.answer(answer);
+                }
+                self.steps.terminal.say(&format!("\n> {next}"));
+            }
+            self.steps.hear(&next);
+            let more = agent.run(&next, &Opening::default(), events, cancel).await;
+            report = after(report, more);
+        }
+        report
+    }
+
+    /// What is opened before the model is asked: where the person wants to start, or the last page of the
+    /// kept run that was opened by its address. Other pages may have been answers to something sent, and
+    /// asking for them again could send it again.
+    fn opening(&self) -> Opening {
+        let start = self.args.url.as_ref();
+        let url = match (&self.begin.settings, &self.begin.past) {
+            (None, Some(past)) => past.opened.as_ref().or(start),
+            _ => start,
+        };
+        let open = |url: &String| ("navigate".to_owned(), json!({"url": url}));
+        Opening { calls: url.map(open).into_iter().collect() }
+    }
+
+    /// Takes what the person types; returns when they want to stop.
+    async fn listen(&self, inbox: &Inbox) {
+        if let Task::Resume(_, Some(words)) = &self.begin.task {
+            self.correct(inbox, words).await;
+        }
+        let lines = match self.show {
+            Show::Json if self.args.input => keyboard::json_lines(),
+            Show::Json => None,
+            Show::Rows => keyboard::lines(Arc::clone(&self.steps.terminal.keyboard)),
+        };
+        if let Some(mut lines) = lines {
+            while let Some(line) = lines.recv().await {
+                match line {
+                    Typed::Detail => self.steps.terminal.details(),
+                    Typed::Correct(words) => self.correct(inbox, &words).await,
+                    Typed::Stop => return,
+                }
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// A correction of the run that goes on, or a message for after it. It is acknowledged once it is kept
+    /// (W-081).
+    async fn correct(&self, inbox: &Inbox, words: &str) {
+        let kept = match inbox.running() {
+            Some(run) => match inbox.correct(run, words).await {
+                Err(AgentError::NotRunning) => inbox.queue(words).await.map(|_| "queued"),
+                kept => kept.map(|_| "kept"),
+            },
+            None => inbox.queue(words).await.map(|_| "queued"),
+        };
+        match (self.show, kept) {
+            (Show::Rows, Ok(_)) => self.steps.terminal.row(&format!("    noted: {words}")),
+            (Show::Rows, Err(error)) => {
+                self.steps.terminal.say(&format!("Not noted: {error}. You wrote: {words}"));
+            }
+            (Show::Json, Ok(state)) => {
+                print_json(&json!({"event": "correction", "state": state, "text": words}));
+            }
+            (Show::Json, Err(error)) => print_json(&json!({
+                "event": "correction", "state": "refused", "code": error.code(),
+                "note": error.to_string(), "text": words,
+            })),
+        }
+    }
+}
+
+/// Two runs of one conversation as one: the later end, and what both used.
+fn after(first: RunReport, then: RunReport) -> RunReport {
+    let mut usage = first.usage;
+    usage += then.usage;
+    let cost = match (first.cost, then.cost) {
+        (Some(mut cost), Some(more)) => {
+            cost += more;
+            Some(cost)
+        }
+        _ => None,
+    };
+    RunReport { usage, cost, requests: first.requests + then.requests, ..then }
+}
+
+/// A run that could not even begin.
+fn failed(error: &AgentError) -> RunReport {
+    RunReport {
+        run: reins_agent::RunId(0),
+        end: RunEnd::Failed { code: error.code(), message: error.to_string(), answer: None },
+        summary: reins_core::TurnSummary::default(),
+        requests: 0,
+        usage: Usage::default(),
+        cost: None,
+        submissions: Vec::new(),
+    }
+}
