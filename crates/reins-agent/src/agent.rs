@@ -1,30 +1,36 @@
 //! A run: ask the model, carry out its calls, until it answers.
+//!
+//! The loop has four places where something else may have a say: before the first request, at the safe
+//! point before each request, before a step (`Steps::permit`), and at the answer.
 
+use crate::ask::{self, Bill};
+use crate::attached;
+use crate::authority::TaskAuthority;
 use crate::conversation::Conversation;
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, Watcher};
+use crate::ids::RunId;
+use crate::inbox::Inbox;
+use crate::journal::{Journal, JournalEvent};
 use crate::limits;
 use crate::prompt;
-use crate::steps::{Batch, Steps};
+use crate::recorder::Recorder;
+use crate::report::{RunEnd, RunReport, as_answer, failed};
+use crate::resume::CutOff;
+use crate::steps::Steps;
 use crate::toolbox::{AgentTool, Opening, Toolbox};
-use futures_util::StreamExt;
-use reins_core::{RunState, TurnEvent, TurnId, TurnSummary};
-use reins_models::{
-    Caching, ChatRequest, Cost, Message, Model, ModelError, ModelEvent, Notice, Part, Reasoning,
-    Reply, ReplyBuilder, StopReason, ToolCall, ToolSpec, Usage,
-};
+use crate::window::Window;
+use reins_core::{RunState, TurnEvent, TurnId};
+use reins_models::{Model, Part, Reasoning, Reply, StopReason, ToolSpec};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
-/// Randomness that makes a small model try something else.
-const STRAYING: f32 = 0.8;
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
     /// The turn that the steps belong to.
     pub turn: TurnId,
-    /// Calls in one run.
+    /// Calls in one run. The person can allow more while it goes on.
     pub calls: u32,
     /// Randomness of the model; `None` is none for models on this machine and leaves it to the
     /// server otherwise.
@@ -41,6 +47,9 @@ pub struct AgentOptions {
     /// (the compact form of W-230). `None` asks models on this machine only: large ones need no such
     /// help, and it costs a request.
     pub steps_first: Option<bool>,
+    /// The model's window in tokens (W-700). `None` is a usual one: [`limits::WINDOW_LOCAL`] or
+    /// [`limits::WINDOW_CLOUD`].
+    pub window: Option<u64>,
 }
 
 impl Default for AgentOptions {
@@ -54,92 +63,82 @@ impl Default for AgentOptions {
             attached: Vec::new(),
             instructions: None,
             steps_first: None,
+            window: None,
         }
     }
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// The model answered, and at least one act worked if any was tried.
-    Done {
-        /// What it said.
-        answer: String,
-    },
-    /// The person stopped it.
-    Stopped,
-    /// It used up its calls. Another message goes on from here.
-    StepLimit,
-    /// It could not go on, or nothing that it tried worked.
-    Failed {
-        /// A stable code: one of the model's errors, `no_step_worked`, `going_in_circles`,
-        /// `no_answer` or `withheld`.
-        code: &'static str,
-        /// What happened and what to do next.
-        message: String,
-        /// What the model said, if it did. It may claim more than happened.
-        answer: Option<String>,
-    },
-}
-
-/// A run's end with its counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunReport {
-    /// How it ended.
-    pub end: RunEnd,
-    /// Steps, confirmations and failures.
-    pub summary: TurnSummary,
-    /// Requests to the model.
-    pub requests: u32,
-    /// What they used.
-    pub usage: Usage,
-    /// What they cost, if every price is known.
-    pub cost: Option<Cost>,
 }
 
 /// An agent with its conversation. Further runs continue it.
 pub struct Agent<T> {
-    model: Arc<dyn Model>,
-    toolbox: T,
-    tools: Vec<AgentTool>,
-    options: AgentOptions,
-    conversation: Conversation,
-    requests: u32,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) toolbox: T,
+    pub(crate) tools: Vec<AgentTool>,
+    pub(crate) options: AgentOptions,
+    pub(crate) conversation: Conversation,
+    pub(crate) requests: u32,
+    /// Instructions and tools as each request has them, and their weight.
+    pub(crate) system: String,
+    pub(crate) specs: Vec<ToolSpec>,
+    pub(crate) fixed: usize,
+    pub(crate) window: Window,
+    pub(crate) recorder: Recorder,
+    pub(crate) inbox: Inbox,
+    pub(crate) last_run: RunId,
+    /// A run of an earlier process that did not end.
+    pub(crate) cut_off: Option<CutOff>,
 }
 
-/// Sends events; nobody listening is no error.
-#[derive(Clone, Copy)]
-pub(crate) struct Watcher<'a>(&'a mpsc::Sender<AgentEvent>);
-
-impl Watcher<'_> {
-    pub(crate) async fn tell(&self, event: AgentEvent) {
-        // The receiver may be gone; the run goes on all the same.
-        let _ = self.0.send(event).await;
-    }
-}
-
-/// Why the model gave no answer.
-enum NoReply {
-    Stopped,
-    Failed(ModelError),
-}
-
-impl From<NoReply> for RunEnd {
-    fn from(no_reply: NoReply) -> Self {
-        match no_reply {
-            NoReply::Stopped => Self::Stopped,
-            NoReply::Failed(error) => {
-                Self::Failed { code: error.code(), message: error.to_string(), answer: None }
-            }
-        }
-    }
+/// One run while it goes on.
+pub(crate) struct Run<'a> {
+    pub(crate) task: TaskAuthority,
+    pub(crate) steps: Steps,
+    pub(crate) bill: Bill,
+    pub(crate) watcher: Watcher<'a>,
+    pub(crate) cancel: &'a CancellationToken,
+    pub(crate) recorder: Recorder,
+    /// Empty answers in a row.
+    empty: u32,
+    /// Whether an end right after a failed step was doubted.
+    doubted: bool,
 }
 
 impl<T: Toolbox> Agent<T> {
     /// An agent with an empty conversation.
     pub fn new(model: Arc<dyn Model>, toolbox: T, options: AgentOptions) -> Self {
         let tools = toolbox.tools();
-        Self { model, toolbox, tools, options, conversation: Conversation::default(), requests: 0 }
+        let (system, specs) = (ask::system(options.instructions.as_deref()), ask::specs(&tools));
+        let local = model.is_local();
+        let usual = if local { limits::WINDOW_LOCAL } else { limits::WINDOW_CLOUD };
+        Self {
+            window: Window::new(options.window.unwrap_or(usual)),
+            // A small model does better if old pages go at once; elsewhere a steady beginning is cheap.
+            conversation: if local { Conversation::default() } else { Conversation::steady() },
+            fixed: ask::fixed(&system, &specs) + attached::weight(&options.attached),
+            recorder: Recorder::default(),
+            inbox: Inbox::new(Recorder::default()),
+            last_run: RunId(0),
+            requests: 0,
+            cut_off: None,
+            model,
+            toolbox,
+            tools,
+            options,
+            system,
+            specs,
+        }
+    }
+
+    /// The same with a journal, which everything is written into from here on.
+    #[must_use]
+    pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.recorder = Recorder::new(journal);
+        self.inbox = Inbox::new(self.recorder.clone());
+        self
+    }
+
+    /// Where the person puts what they say while a run goes on.
+    pub fn inbox(&self) -> Inbox {
+        self.inbox.clone()
     }
 
     /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
@@ -150,49 +149,61 @@ impl<T: Toolbox> Agent<T> {
         events: &mpsc::Sender<AgentEvent>,
         cancel: &CancellationToken,
     ) -> RunReport {
-        let watcher = Watcher(events);
-        let turn = self.options.turn;
-        let state = |state| AgentEvent::Turn(TurnEvent::State { turn, state });
-        watcher.tell(state(RunState::Working)).await;
-        let mut bill = Bill { cost: Some(Cost(0)), ..Bill::default() };
-        let mut steps = Steps::new(turn, self.options.calls);
-        let end = self.loop_until_end(task, opening, &mut steps, &mut bill, watcher, cancel).await;
-        let summary = steps.summary();
-        watcher.tell(AgentEvent::Turn(TurnEvent::Summary(summary))).await;
-        let last = match &end {
-            RunEnd::Done { .. } => RunState::Done,
-            RunEnd::Stopped | RunEnd::StepLimit => RunState::Stopped,
-            RunEnd::Failed { .. } => RunState::Error,
-        };
-        watcher.tell(state(last)).await;
-        RunReport { end, summary, requests: bill.requests, usage: bill.usage, cost: bill.cost }
+        self.last_run = RunId(self.last_run.0 + 1);
+        self.cut_off = None;
+        let authority = TaskAuthority::new(self.last_run, task);
+        let mut run = self.begin(authority, events, cancel).await;
+        let end = self.from_the_start(&mut run, opening).await;
+        self.end(run, end).await
     }
 
-    async fn loop_until_end(
+    /// Gets a run going.
+    pub(crate) async fn begin<'a>(
+        &self,
+        task: TaskAuthority,
+        events: &'a mpsc::Sender<AgentEvent>,
+        cancel: &'a CancellationToken,
+    ) -> Run<'a> {
+        let (watcher, turn) = (Watcher(events), self.options.turn);
+        self.inbox.begin(task.run);
+        let state = RunState::Working;
+        watcher.tell(AgentEvent::Turn(TurnEvent::State { turn, state })).await;
+        Run {
+            steps: Steps::new(turn, self.options.calls),
+            bill: Bill::default(),
+            recorder: self.recorder.clone(),
+            empty: 0,
+            doubted: false,
+            task,
+            watcher,
+            cancel,
+        }
+    }
+
+    /// Before the first request: the person's words, the steps that a small model lists (W-230), the
+    /// page that is open.
+    async fn from_the_start(
         &mut self,
-        task: &str,
+        run: &mut Run<'_>,
         opening: &Opening,
-        steps: &mut Steps,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> RunEnd {
+    ) -> Result<RunEnd, RunEnd> {
+        let (id, task) = (run.task.run, run.task.request().to_owned());
+        run.recorder.write(|| JournalEvent::Person { run: id, text: task.clone() }).await?;
         let mut next = None;
-        if self.lists_steps() {
-            match self.ask_for_steps(task, bill, watcher, cancel).await {
-                Ok(list) => {
-                    next = steps.plan(&list);
-                    if let Some(told) = steps.planned() {
-                        watcher.tell(AgentEvent::Notice(told)).await;
-                    }
-                }
-                Err(no_reply) => return no_reply.into(),
+        if self.lists_steps()
+            && let Some(list) = self.ask_for_steps(run, &task).await?
+        {
+            next = run.steps.plan(&list);
+            if let Some(told) = run.steps.planned() {
+                run.watcher.tell(AgentEvent::Notice(told)).await;
+            }
+            if let Some(text) = next.clone() {
+                run.recorder.write(|| JournalEvent::Plan { text }).await?;
             }
         }
-        let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
-        let opened = steps.open(&batch, opening).await;
-        if cancel.is_cancelled() {
-            return RunEnd::Stopped;
+        let opened = run.steps.open(&batch!(self, run), opening).await?;
+        if run.cancel.is_cancelled() {
+            return Err(RunEnd::Stopped);
         }
         let mut first = format!("Task: {task}");
         for line in &opened.texts {
@@ -200,49 +211,7 @@ impl<T: Toolbox> Agent<T> {
             first.push_str(line);
         }
         self.conversation.task(first, opened.page, next);
-        let (mut empty, mut doubted) = (0, false);
-        loop {
-            let reply = match self.ask(steps.repeats(), bill, watcher, cancel).await {
-                Ok(reply) => reply,
-                Err(no_reply) => return no_reply.into(),
-            };
-            if reply.stop == Some(StopReason::Filtered) {
-                return failed("withheld", "the provider withheld the model's answer", None);
-            }
-            let (text, calls) = (reply.text, reply.calls);
-            if let Some(answer) = as_answer(&calls, &text, &self.tools) {
-                self.conversation.assistant(answer.clone(), Vec::new(), Vec::new());
-                return steps.judge(answer);
-            }
-            self.conversation.assistant(text.clone(), calls.clone(), reply.kept);
-            if calls.is_empty() {
-                let cut_off = reply.stop == Some(StopReason::Length);
-                if text.trim().is_empty() || (cut_off && empty < limits::EMPTY_ANSWERS) {
-                    empty += 1;
-                    if empty > limits::EMPTY_ANSWERS {
-                        return failed("no_answer", "the model gave no answer", None);
-                    }
-                    let remark = if cut_off { prompt::CUT_OFF } else { prompt::EMPTY };
-                    self.conversation.remark(remark);
-                    continue;
-                }
-                if let (false, Some((step, result))) = (doubted, steps.last_problem()) {
-                    doubted = true;
-                    self.conversation.remark(prompt::not_done(step, result));
-                    watcher.tell(AgentEvent::TextVoid).await;
-                    continue;
-                }
-                return steps.judge(text);
-            }
-            empty = 0;
-            let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
-            if let Some(end) = steps.carry_out(&batch, &calls, &mut self.conversation).await {
-                return end;
-            }
-            if self.model.is_local() {
-                self.conversation.forget_failures();
-            }
-        }
+        self.until_end(run).await
     }
 
     /// Whether the model is asked for its steps first (W-230).
@@ -250,185 +219,125 @@ impl<T: Toolbox> Agent<T> {
         self.options.steps_first.unwrap_or_else(|| self.model.is_local())
     }
 
-    /// One answer of the model. A conversation that is too long is shortened once.
-    async fn ask(
-        &mut self,
-        straying: bool,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<Reply, NoReply> {
+    pub(crate) async fn until_end(&mut self, run: &mut Run<'_>) -> Result<RunEnd, RunEnd> {
         loop {
-            match self.ask_once(self.request(straying), true, bill, watcher, cancel).await {
-                Err(NoReply::Failed(error @ ModelError::ContextTooLong { .. })) => {
-                    if !self.conversation.shrink() {
-                        return Err(NoReply::Failed(error));
-                    }
-                    let remark =
-                        "the conversation was too long for the model; older parts are left out";
-                    watcher.tell(AgentEvent::Notice(remark.to_owned())).await;
-                }
-                other => return other,
-            }
-        }
-    }
-
-    /// The model's list of steps. It is not shown as an answer.
-    async fn ask_for_steps(
-        &mut self,
-        task: &str,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<String, NoReply> {
-        let user = |text: &str| Message::User(vec![Part::Text(text.to_owned())]);
-        let example = |(task, steps): &(&str, &str)| {
-            let text = (*steps).to_owned();
-            [user(task), Message::Assistant { text, calls: Vec::new(), kept: Vec::new() }]
-        };
-        let request = ChatRequest {
-            system: prompt::LIST_STEPS.to_owned(),
-            messages: prompt::LISTED.iter().flat_map(example).chain([user(task)]).collect(),
-            tools: Vec::new(),
-            temperature: self.temperature(false),
-            max_tokens: Some(limits::LIST_TOKENS),
-            caching: Caching::Conversation,
-            reasoning: self.options.reasoning,
-        };
-        Ok(self.ask_once(request, false, bill, watcher, cancel).await?.text)
-    }
-
-    /// A small model is at its best without randomness, but without it never leaves a circle.
-    fn temperature(&self, straying: bool) -> Option<f32> {
-        let local = if straying { STRAYING } else { 0.0 };
-        self.options.temperature.or(self.model.is_local().then_some(local))
-    }
-
-    /// One request. What comes is shown while it comes if it is meant for the person.
-    async fn ask_once(
-        &mut self,
-        request: ChatRequest,
-        shown: bool,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<Reply, NoReply> {
-        self.requests += 1;
-        bill.requests += 1;
-        let mut stream = self.model.stream(request);
-        let mut builder = ReplyBuilder::default();
-        loop {
-            let item = tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(NoReply::Stopped),
-                item = stream.next() => item,
+            self.safe_point(run).await?;
+            let Some(reply) = self.ask(run).await? else {
+                continue;
             };
-            let event = match item {
-                None => break,
-                Some(Err(error)) => return Err(NoReply::Failed(error)),
-                Some(Ok(event)) => event,
-            };
-            builder.push(&event);
-            match event {
-                ModelEvent::Text(text) if shown => watcher.tell(AgentEvent::Text(text)).await,
-                ModelEvent::Reasoning(text) if shown => {
-                    watcher.tell(AgentEvent::Reasoning(text)).await;
+            if reply.stop == Some(StopReason::Filtered) {
+                return Err(failed("withheld", "the provider withheld the model's answer", None));
+            }
+            if let Some(answer) = as_answer(&reply.calls, &reply.text, &self.tools) {
+                self.answered(run, &Reply { text: answer.clone(), ..Reply::default() }).await?;
+                return Ok(run.steps.judge(answer));
+            }
+            self.answered(run, &reply).await?;
+            if reply.calls.is_empty() {
+                if let Some(end) = self.at_the_answer(run, reply).await? {
+                    return Ok(end);
                 }
-                ModelEvent::Text(_) | ModelEvent::Reasoning(_) => {}
-                ModelEvent::Notice(notice) => {
-                    if shown && notice == Notice::Restarted {
-                        watcher.tell(AgentEvent::TextVoid).await;
-                    }
-                    watcher.tell(AgentEvent::Notice(notice.sentence())).await;
-                }
-                ModelEvent::Usage(last) => {
-                    bill.add(last, self.model.cost(&last));
-                    let (total, cost) = (bill.usage, bill.cost);
-                    watcher.tell(AgentEvent::Usage { last, total, cost }).await;
-                }
-                ModelEvent::Call { .. } | ModelEvent::Keep { .. } | ModelEvent::Stop(_) => {}
+                continue;
+            }
+            run.empty = 0;
+            let batch = batch!(self, run);
+            run.steps.carry_out(&batch, &reply.calls, &mut self.conversation).await?;
+            if self.model.is_local() {
+                self.conversation.forget_failures();
             }
         }
-        let mut reply = builder.finish(&format!("call_{}", self.requests));
-        // Some servers count calls from 0 in each answer.
-        for (at, call) in reply.calls.iter_mut().enumerate() {
-            if self.conversation.knows(&call.id) {
-                call.id = format!("call_{}_{at}", self.requests);
-            }
-        }
-        Ok(reply)
     }
 
-    fn request(&self, straying: bool) -> ChatRequest {
-        let mut system = prompt::SYSTEM.to_owned();
-        if let Some(more) = &self.options.instructions {
-            system.push_str("\n\n");
-            system.push_str(more);
+    /// Between a result and the next request, where nothing is under way: what the person said enters
+    /// the task (W-082, W-091), and the conversation is shortened if it is due (W-700).
+    async fn safe_point(&mut self, run: &mut Run<'_>) -> Result<(), RunEnd> {
+        while let Some(correction) = self.inbox.take() {
+            let (id, text) = (correction.id, correction.text);
+            let revision = run.task.correct(text.clone());
+            let applied = JournalEvent::CorrectionApplied { correction: id, revision };
+            run.recorder.write(|| applied).await?;
+            self.conversation.correction(prompt::corrected(&text));
+            self.toolbox.heard(&text);
+            run.steps.correct(revision);
+            run.doubted = false;
+            run.watcher.tell(AgentEvent::Corrected { correction: id, revision, text }).await;
         }
-        let tool = |tool: &AgentTool| ToolSpec {
-            name: tool.name.clone(),
-            description: tool.description.clone(),
-            schema: tool.schema.clone(),
+        self.keep_within_window(run).await
+    }
+
+    /// An answer of the model enters the conversation.
+    async fn answered(&mut self, run: &Run<'_>, reply: &Reply) -> Result<(), RunEnd> {
+        let Reply { text, calls, kept, .. } = reply;
+        self.conversation.assistant(text.clone(), calls.clone(), kept.clone());
+        let event =
+            || JournalEvent::Reply { text: text.clone(), calls: calls.clone(), kept: kept.clone() };
+        run.recorder.write(event).await
+    }
+
+    /// The model answered without a call: whether the run ends with that.
+    async fn at_the_answer(
+        &mut self,
+        run: &mut Run<'_>,
+        reply: Reply,
+    ) -> Result<Option<RunEnd>, RunEnd> {
+        // What the person said meanwhile may well be about what was left out (W-092).
+        if self.inbox.is_corrected() {
+            return Ok(None);
+        }
+        let cut_off = reply.stop == Some(StopReason::Length);
+        if reply.text.trim().is_empty() || (cut_off && run.empty < limits::EMPTY_ANSWERS) {
+            run.empty += 1;
+            if run.empty > limits::EMPTY_ANSWERS {
+                return Err(failed("no_answer", "the model gave no answer", None));
+            }
+            let remark = if cut_off { prompt::CUT_OFF } else { prompt::EMPTY };
+            self.remark(run, remark.to_owned()).await?;
+            return Ok(None);
+        }
+        if let (false, Some((step, result))) = (run.doubted, run.steps.last_problem()) {
+            let remark = prompt::not_done(step, result);
+            run.doubted = true;
+            self.remark(run, remark).await?;
+            run.watcher.tell(AgentEvent::TextVoid).await;
+            return Ok(None);
+        }
+        Ok(Some(run.steps.judge(reply.text)))
+    }
+
+    pub(crate) async fn remark(&mut self, run: &Run<'_>, text: String) -> Result<(), RunEnd> {
+        self.conversation.remark(text.clone());
+        run.recorder.write(|| JournalEvent::Remark { text }).await
+    }
+
+    /// The run is over: what is left of it is told.
+    pub(crate) async fn end(&mut self, mut run: Run<'_>, end: Result<RunEnd, RunEnd>) -> RunReport {
+        let mut end = end.unwrap_or_else(|end| end);
+        if let RunEnd::StepLimit { so_far } = &mut end {
+            *so_far = self.so_far(&mut run).await;
+        }
+        let (watcher, turn, id) = (run.watcher, self.options.turn, run.task.run);
+        if let Err(error) = self.inbox.end(end == RunEnd::Stopped).await {
+            tracing::error!(%error, "what waits could not be recorded");
+        }
+        let ended =
+            || JournalEvent::End { run: id, how: end.word().into(), text: end.text().into() };
+        if let Err(failure) = run.recorder.write(ended).await {
+            end = failure;
+        }
+        let waiting = self.inbox.waiting();
+        if !waiting.is_empty() {
+            watcher.tell(AgentEvent::Waiting(waiting)).await;
+        }
+        let summary = run.steps.summary();
+        watcher.tell(AgentEvent::Turn(TurnEvent::Summary(summary))).await;
+        let state = match &end {
+            RunEnd::Done { .. } => RunState::Done,
+            RunEnd::Stopped | RunEnd::StepLimit { .. } => RunState::Stopped,
+            RunEnd::Failed { .. } => RunState::Error,
         };
-        ChatRequest {
-            system,
-            messages: self.conversation.messages(),
-            tools: self.tools.iter().map(tool).collect(),
-            temperature: self.temperature(straying),
-            max_tokens: self.options.max_tokens,
-            caching: Caching::Conversation,
-            reasoning: self.options.reasoning,
-        }
+        watcher.tell(AgentEvent::Turn(TurnEvent::State { turn, state })).await;
+        let (submissions, bill) = (run.steps.receipts(), run.bill);
+        let (requests, usage, cost) = (bill.requests, bill.usage, bill.cost);
+        RunReport { run: id, end, summary, requests, usage, cost, submissions }
     }
-}
-
-/// What a run's requests used and cost.
-#[derive(Debug, Default)]
-struct Bill {
-    requests: u32,
-    usage: Usage,
-    cost: Option<Cost>,
-}
-
-impl Bill {
-    fn add(&mut self, usage: Usage, cost: Option<Cost>) {
-        self.usage += usage;
-        self.cost = match (self.cost, cost) {
-            (Some(mut all), Some(cost)) => {
-                all += cost;
-                Some(all)
-            }
-            _ => None,
-        };
-    }
-}
-
-pub(crate) fn failed(code: &'static str, message: &str, answer: Option<String>) -> RunEnd {
-    RunEnd::Failed { code, message: message.to_owned(), answer }
-}
-
-/// Some models end by calling a tool that they made up for it.
-fn as_answer(calls: &[ToolCall], text: &str, tools: &[AgentTool]) -> Option<String> {
-    const ENDS: [&str; 8] = [
-        "done",
-        "finish",
-        "answer",
-        "final_answer",
-        "complete",
-        "end",
-        "terminate",
-        "task_complete",
-    ];
-    let [call] = calls else {
-        return None;
-    };
-    if !ENDS.contains(&call.name.as_str()) || tools.iter().any(|tool| tool.name == call.name) {
-        return None;
-    }
-    let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-    let said = ["answer", "text", "summary", "message", "result", "reason"]
-        .iter()
-        .find_map(|key| arguments[*key].as_str());
-    let answer = said.unwrap_or(text).trim();
-    Some(if answer.is_empty() { "Done.".to_owned() } else { answer.to_owned() })
 }

@@ -16,6 +16,20 @@ pub(crate) enum CallError {
         "Not done: nobody knows yet whether the same step just happened. Look at the page first."
     )]
     LookFirst,
+    #[error("Not done: {} already. Look at the page for what came of it before anything is sent.", sent(*.step))]
+    Reconcile { step: u32 },
+    #[error(
+        "Not done: {} already, with the same values. If the task is done with it, answer. Only if the user asked for it more than once, make the call again.", sent(*.step)
+    )]
+    AlreadySent { step: u32 },
+}
+
+/// Which step sent it; 0 is one before a restart.
+fn sent(step: u32) -> String {
+    match step {
+        0 => "this was sent before the restart".to_owned(),
+        step => format!("step {step} sent this"),
+    }
 }
 
 impl CallError {
@@ -26,6 +40,8 @@ impl CallError {
             CallError::Arguments(_) => "bad_arguments",
             CallError::Declined => "declined",
             CallError::LookFirst => "look_first",
+            CallError::Reconcile { .. } => "look_at_what_was_sent",
+            CallError::AlreadySent { .. } => "already_sent",
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::error::AgentError;
 use crate::ids::{CorrectionId, MessageId, Revision, RunId, Sequence};
+use crate::submissions::Commitment;
 use futures_util::future::BoxFuture;
 use reins_models::{Kept, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,9 @@ pub enum JournalEvent {
         element: Option<String>,
         /// Whether it may change something.
         acts: bool,
+        /// What it would send for good (W-122).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commitment: Option<Commitment>,
     },
     /// A call ended.
     StepEnded(Box<StepEnded>),
@@ -275,6 +279,7 @@ mod tests {
             arguments: "{}".to_owned(),
             element: None,
             acts,
+            commitment: None,
         };
         assert!(begun(true).must_last() && !begun(false).must_last());
         assert!(!JournalEvent::Remark { text: "look".to_owned() }.must_last());

@@ -23,6 +23,7 @@
 //!             failed: false,               // a typed error instead of a result (bad argument, closed tab)
 //!             moved: false,                // a new document: refs from before are void
 //!             changed: Some(true),         // acts: whether the page changed; None for reads
+//!             place: None,                 // the tab's address afterwards, if it was read
 //!             verdict: "allowed: named site".to_owned(),
 //!             approved: None,              // Some(true/false) if the person was asked
 //!         }
@@ -41,23 +42,56 @@
 //! - The agent corrects arguments (`[ref=e12]` becomes `e12`) before `label` and `call` see them, and
 //!   never calls with arguments that lack what the schema requires.
 
+/// What carries out a batch of calls, of an agent and its run. A macro, because it borrows single fields
+/// of the agent while others change.
+macro_rules! batch {
+    ($agent:ident, $run:ident) => {
+        crate::steps::Batch {
+            toolbox: &$agent.toolbox,
+            tools: &$agent.tools,
+            watcher: $run.watcher,
+            cancel: $run.cancel,
+            recorder: &$agent.recorder,
+            inbox: &$agent.inbox,
+        }
+    };
+}
+
 mod agent;
 mod ahead;
 mod arguments;
+mod ask;
+mod attached;
+mod authority;
+mod call;
+mod circles;
 mod conversation;
 mod error;
 mod event;
 mod ids;
+mod inbox;
 mod journal;
 pub mod limits;
+mod places;
 mod prompt;
+mod recorder;
 mod repetition;
+mod report;
+mod resume;
+mod shortening;
 mod steps;
+mod submissions;
 mod toolbox;
+mod window;
 
-pub use agent::{Agent, AgentOptions, RunEnd, RunReport};
+pub use agent::{Agent, AgentOptions};
+pub use authority::TaskAuthority;
 pub use error::AgentError;
-pub use event::AgentEvent;
+pub use event::{AgentEvent, Shortening};
 pub use ids::{CorrectionId, MessageId, Revision, RunId, Sequence};
+pub use inbox::{Inbox, Waiting};
 pub use journal::{Journal, JournalEntry, JournalEvent, StepEnded};
+pub use report::{RunEnd, RunReport};
+pub use resume::Resumption;
+pub use submissions::{Commitment, Submission};
 pub use toolbox::{AgentTool, Opening, PageView, StepLabel, ToolReply, Toolbox};
