@@ -93,6 +93,7 @@ impl Drive<'_> {
                 Some(report) => report,
                 None => return failed(&AgentError::NotRunning),
             },
+            Task::Rest(answer) => ended(RunEnd::Done { answer: answer.clone() }),
         };
         // What the run did not take in any more, and what was meant for afterwards (W-076).
         while let RunEnd::Done { .. } = report.end {
@@ -129,7 +130,7 @@ impl Drive<'_> {
 
     /// Takes what the person types; returns when they want to stop.
     async fn listen(&self, inbox: &Inbox) {
-        if let Task::Resume(_, Some(words)) = &self.begin.task {
+        if let Task::Resume(Some(words)) = &self.begin.task {
             self.correct(inbox, words).await;
         }
         let lines = match self.show {
@@ -191,9 +192,13 @@ fn after(first: RunReport, then: RunReport) -> RunReport {
 
 /// A run that could not even begin.
 fn failed(error: &AgentError) -> RunReport {
+    ended(RunEnd::Failed { code: error.code(), message: error.to_string(), answer: None })
+}
+
+fn ended(end: RunEnd) -> RunReport {
     RunReport {
         run: reins_agent::RunId(0),
-        end: RunEnd::Failed { code: error.code(), message: error.to_string(), answer: None },
+        end,
         summary: reins_core::TurnSummary::default(),
         requests: 0,
         usage: Usage::default(),

@@ -6,7 +6,7 @@ use crate::record::Note;
 use crate::replay::{self, Entry};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use reins_agent::{JournalEntry, JournalEvent, RunId, Sequence};
+use reins_agent::{JournalEntry, JournalEvent, Sequence};
 use reins_store::{Store, StoredConversation, StoredEntry};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -98,17 +98,21 @@ impl Past {
         Ok(past)
     }
 
-    /// The run that was cut off, if the last one was.
-    pub(crate) fn cut_off(&self) -> Option<RunId> {
-        let mut open = None;
-        for entry in &self.entries {
-            match &entry.event {
-                JournalEvent::Person { run, .. } => open = Some(*run),
-                JournalEvent::End { .. } => open = None,
-                _ => {}
-            }
-        }
-        open
+    /// Whether the last run was cut off.
+    pub(crate) fn cut_off(&self) -> bool {
+        let last = self.entries.iter().rev().find(|entry| {
+            matches!(entry.event, JournalEvent::Person { .. } | JournalEvent::End { .. })
+        });
+        last.is_some_and(|entry| matches!(entry.event, JournalEvent::Person { .. }))
+    }
+
+    /// What the last run answered, if it was done.
+    pub(crate) fn answer(&self) -> Option<String> {
+        let ends = self.entries.iter().rev().find_map(|entry| match &entry.event {
+            JournalEvent::End { how, text, .. } => Some((how, text)),
+            _ => None,
+        });
+        ends.filter(|(how, _)| *how == "done").map(|(_, text)| text.clone())
     }
 
     /// The person's words of the last run: the task and its corrections.

@@ -403,6 +403,7 @@ mod tests {
             arguments: String::new(),
             element: None,
             acts: true,
+            commitment: None,
         };
         let ended = StepEnded { call: "c1".to_owned(), ..StepEnded::default() };
         let events = [

@@ -54,12 +54,15 @@ pub(crate) async fn main(args: ResumeArgs, detailed: bool) -> Result<ExitCode> {
     run.steps = args.steps.unwrap_or(run.steps);
     let past = Past::read(&store, about).await?;
     let task = match (past.cut_off(), args.words) {
-        (Some(run), words) => Task::Resume(run, words),
-        (None, Some(words)) => Task::New(words),
-        (None, None) if past.about.phase == Phase::Done => {
+        (true, words) => Task::Resume(words),
+        (false, Some(words)) => Task::New(words),
+        (false, None) if past.about.phase == Phase::Interrupted && past.answer().is_some() => {
+            Task::Rest(past.answer().unwrap_or_default())
+        }
+        (false, None) if past.about.phase == Phase::Done => {
             bail!("that run is done. Say what to do next: reins resume {} \"…\"", past.about.id)
         }
-        (None, None) => Task::New(GO_ON.to_owned()),
+        (false, None) => Task::New(GO_ON.to_owned()),
     };
     let begin = Begin { store, past: Some(past), task, settings: None, attached: Vec::new() };
     run::go(run, begin, detailed).await

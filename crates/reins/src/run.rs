@@ -11,7 +11,7 @@ use crate::record::{Keep, Note, Record};
 use crate::steps::{Show, Steps, print_json};
 use crate::trace::Traced;
 use anyhow::{Result, bail};
-use reins_agent::{RunEnd, RunId, RunReport};
+use reins_agent::{RunEnd, RunReport};
 use reins_control::{Control, ControlOptions, TurnStart};
 use reins_core::Secret;
 use reins_models::Model;
@@ -29,7 +29,9 @@ pub(crate) enum Task {
     /// The person's words.
     New(String),
     /// What a run that was cut off was to do, and maybe more words.
-    Resume(RunId, Option<String>),
+    Resume(Option<String>),
+    /// Only what waits: the last run was done, with this answer, and its process ended before it said so.
+    Rest(String),
 }
 
 /// What a run begins with.
@@ -58,7 +60,7 @@ pub(crate) async fn main(args: RunArgs, detailed: bool) -> Result<ExitCode> {
         },
     };
     if let Some(past) = &past
-        && past.cut_off().is_some()
+        && past.cut_off()
     {
         let id = &past.about.id;
         bail!(
@@ -145,9 +147,9 @@ fn turn(args: &RunArgs, begin: &Begin) -> TurnStart {
     let mut urls: Vec<String> = args.url.iter().cloned().collect();
     let message = match (&begin.task, &begin.past) {
         (Task::New(words), _) => words.clone(),
-        (Task::Resume(_, more), past) => {
+        (task, past) => {
             let mut words = past.as_ref().map(Past::words).unwrap_or_default();
-            if let Some(more) = more {
+            if let Task::Resume(Some(more)) = task {
                 words.push('\n');
                 words.push_str(more);
             }
