@@ -141,6 +141,11 @@ impl<T: Toolbox> Agent<T> {
         self.inbox.clone()
     }
 
+    /// The turn that further runs belong to.
+    pub fn set_turn(&mut self, turn: TurnId) {
+        self.options.turn = turn;
+    }
+
     /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
     pub async fn run(
         &mut self,
@@ -150,7 +155,6 @@ impl<T: Toolbox> Agent<T> {
         cancel: &CancellationToken,
     ) -> RunReport {
         self.last_run = RunId(self.last_run.0 + 1);
-        self.cut_off = None;
         let authority = TaskAuthority::new(self.last_run, task);
         let mut run = self.begin(authority, events, cancel).await;
         let end = self.from_the_start(&mut run, opening).await;
@@ -187,6 +191,9 @@ impl<T: Toolbox> Agent<T> {
         run: &mut Run<'_>,
         opening: &Opening,
     ) -> Result<RunEnd, RunEnd> {
+        if let Err(error) = self.give_up().await {
+            return Err(failed(error.code(), &error.to_string(), None));
+        }
         let (id, task) = (run.task.run, run.task.request().to_owned());
         run.recorder.write(|| JournalEvent::Person { run: id, text: task.clone() }).await?;
         let mut next = None;
@@ -230,6 +237,9 @@ impl<T: Toolbox> Agent<T> {
             }
             if let Some(answer) = as_answer(&reply.calls, &reply.text, &self.tools) {
                 self.answered(run, &Reply { text: answer.clone(), ..Reply::default() }).await?;
+                if self.inbox.is_corrected() {
+                    continue;
+                }
                 return Ok(run.steps.judge(answer));
             }
             self.answered(run, &reply).await?;

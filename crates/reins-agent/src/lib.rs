@@ -63,6 +63,7 @@ mod arguments;
 mod ask;
 mod attached;
 mod authority;
+mod books;
 mod call;
 mod circles;
 mod conversation;

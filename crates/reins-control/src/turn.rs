@@ -23,8 +23,10 @@ impl Control {
             named: self.inner.options.named.iter().cloned().collect(),
             ..TurnFacts::default()
         };
-        name_all(&mut facts, &start.urls);
-        name_all(&mut facts, &addresses(start.message.as_deref().unwrap_or("")));
+        name(
+            &mut facts,
+            start.urls.iter().chain(&addresses(start.message.as_deref().unwrap_or(""))),
+        );
         let turn = Turn {
             id,
             owner: owner.clone(),
@@ -47,18 +49,16 @@ impl Control {
         id
     }
 
-    /// Takes more words of the person into a turn: what a correction names counts as named (W-092). Words
-    /// for another turn than the current one have no effect.
-    pub fn hear(&self, session: &SessionId, turn: TurnId, words: &str) {
+    /// The person said more while the turn goes on: what they name counts as named, and what they want
+    /// is what they said last (W-091). Words for another turn than the current one have no effect.
+    pub fn also_said(&self, session: &SessionId, turn: TurnId, message: &str) {
         let session = self.session(session);
         let mut state = session.state();
-        let Some(current) = state.turn.as_mut().filter(|current| current.id == turn) else {
-            return;
-        };
-        name_all(&mut current.facts, &addresses(words));
-        if let Some(goal) = &mut current.goal {
-            goal.push('\n');
-            goal.push_str(words);
+        if let Some(turn) = state.turn.as_mut().filter(|current| current.id == turn) {
+            name(&mut turn.facts, addresses(message).iter());
+            let goal = turn.goal.get_or_insert_default();
+            goal.push_str("\n\n");
+            goal.push_str(message);
         }
     }
 
@@ -81,11 +81,13 @@ impl Control {
     }
 }
 
-/// What the person named themself.
-fn name_all(facts: &mut TurnFacts, urls: &[String]) {
-    for url in urls.iter().filter_map(|url| web_url(url).ok()) {
-        facts.named.extend(Origin::of(&url));
-        facts.approved_urls.insert(url.to_string());
+/// Takes addresses that the person gave into the facts of a turn.
+fn name<'a>(facts: &mut TurnFacts, urls: impl Iterator<Item = &'a String>) {
+    for url in urls {
+        if let Ok(url) = web_url(url) {
+            facts.named.extend(Origin::of(&url));
+            facts.approved_urls.insert(url.to_string());
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::attach::Attachment;
 use crate::cli::RunArgs;
-use crate::keyboard::{self, Typed};
 use crate::run::{Begin, Task};
-use crate::steps::{Show, Steps, print_json};
+use crate::steer;
+use crate::steps::{Show, Steps};
 use crate::toolbox::Bridge;
 use crate::watch;
 use reins_agent::{Agent, AgentError, AgentEvent, AgentOptions, Inbox, Opening, RunEnd, RunReport};
@@ -74,6 +74,7 @@ impl Drive<'_> {
             turn: self.steps.turn(),
             calls: self.args.steps,
             reasoning: self.args.reasoning.map(Into::into).unwrap_or_default(),
+            window: self.args.window,
             attached: past.chain(&self.begin.attached).flat_map(Attachment::parts).collect(),
             ..AgentOptions::default()
         }
@@ -95,8 +96,8 @@ impl Drive<'_> {
             },
             Task::Rest(answer) => ended(RunEnd::Done { answer: answer.clone() }),
         };
-        // What the run did not take in any more, and what was meant for afterwards (W-076).
-        while let RunEnd::Done { .. } = report.end {
+        // Messages that were written for later follow, each as a turn of its own (W-076).
+        while !cancel.is_cancelled() && !matches!(report.end, RunEnd::Failed { .. }) {
             let next = match inbox.next().await {
                 Ok(Some(next)) => next.text,
                 Ok(None) => break,
@@ -108,7 +109,7 @@ impl Drive<'_> {
                 }
                 self.steps.terminal.say(&format!("\n> {next}"));
             }
-            self.steps.hear(&next);
+            agent.set_turn(self.steps.next_turn(&next));
             let more = agent.run(&next, &Opening::default(), events, cancel).await;
             report = after(report, more);
         }
@@ -128,51 +129,21 @@ impl Drive<'_> {
         Opening { calls: url.map(open).into_iter().collect() }
     }
 
-    /// Takes what the person types; returns when they want to stop.
+    /// Takes what the person says; returns when they want to stop.
     async fn listen(&self, inbox: &Inbox) {
+        let terminal = &self.steps.terminal;
         if let Task::Resume(Some(words)) = &self.begin.task {
-            self.correct(inbox, words).await;
+            steer::correct(inbox, words, terminal, self.show).await;
         }
         let lines = match self.show {
-            Show::Json if self.args.input => keyboard::json_lines(),
-            Show::Json => None,
-            Show::Rows => keyboard::lines(Arc::clone(&self.steps.terminal.keyboard)),
+            Show::Json => self.args.input.then(steer::json_lines),
+            Show::Rows => steer::lines(Arc::clone(&terminal.keyboard)),
         };
-        if let Some(mut lines) = lines {
-            while let Some(line) = lines.recv().await {
-                match line {
-                    Typed::Detail => self.steps.terminal.details(),
-                    Typed::Correct(words) => self.correct(inbox, &words).await,
-                    Typed::Stop => return,
-                }
-            }
+        let Some(lines) = lines else { return std::future::pending().await };
+        if self.show == Show::Rows {
+            terminal.say(steer::HINT);
         }
-        std::future::pending().await
-    }
-
-    /// A correction of the run that goes on, or a message for after it. It is acknowledged once it is kept
-    /// (W-081).
-    async fn correct(&self, inbox: &Inbox, words: &str) {
-        let kept = match inbox.running() {
-            Some(run) => match inbox.correct(run, words).await {
-                Err(AgentError::NotRunning) => inbox.queue(words).await.map(|_| "queued"),
-                kept => kept.map(|_| "kept"),
-            },
-            None => inbox.queue(words).await.map(|_| "queued"),
-        };
-        match (self.show, kept) {
-            (Show::Rows, Ok(_)) => self.steps.terminal.row(&format!("    noted: {words}")),
-            (Show::Rows, Err(error)) => {
-                self.steps.terminal.say(&format!("Not noted: {error}. You wrote: {words}"));
-            }
-            (Show::Json, Ok(state)) => {
-                print_json(&json!({"event": "correction", "state": state, "text": words}));
-            }
-            (Show::Json, Err(error)) => print_json(&json!({
-                "event": "correction", "state": "refused", "code": error.code(),
-                "note": error.to_string(), "text": words,
-            })),
-        }
+        steer::take_in(lines, inbox, terminal, self.show).await;
     }
 }
 

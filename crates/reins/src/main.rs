@@ -25,6 +25,7 @@ mod rules;
 mod run;
 mod runs;
 mod secrets;
+mod steer;
 mod steps;
 mod terminal;
 mod toolbox;

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use reins_agent::{RunEnd, RunReport};
 use reins_control::{Control, ControlOptions, TurnStart};
 use reins_core::Secret;
-use reins_models::Model;
+use reins_models::{Metered, Model};
 use reins_store::{ConversationDraft, Phase, Store, StoreError};
 use serde_json::json;
 use std::process::ExitCode;
@@ -77,8 +77,13 @@ pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<Ex
     let show = if args.json { Show::Json } else { Show::Rows };
     let chosen =
         model::choose(&begin.store, args.model.as_deref(), args.base_url.as_deref()).await?;
+    // Whoever asks the model spends from the same allowance (W-272).
+    let model: Arc<dyn Model> = match args.allow_cost {
+        Some(allowed) => Arc::new(Metered::new(chosen.client, allowed)?),
+        None => chosen.client,
+    };
     let options = ControlOptions {
-        critic: Some(Arc::new(ModelCritic(Arc::clone(&chosen.client)))),
+        critic: Some(Arc::new(ModelCritic(Arc::clone(&model)))),
         strict_clicks: args.strict_clicks,
         ..args.browser.options()?
     };
@@ -97,11 +102,11 @@ pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<Ex
     for line in control.interrupted().await {
         steps.terminal.say(&line);
     }
-    let client: Arc<dyn Model> = match &record {
-        Some(record) => Arc::new(Traced { model: chosen.client, record: record.clone() }),
-        None => chosen.client,
+    let model: Arc<dyn Model> = match &record {
+        Some(record) => Arc::new(Traced { model, record: record.clone() }),
+        None => model,
     };
-    let report = Drive { args: &args, begin: &begin, steps: &steps, show }.to_the_end(client).await;
+    let report = Drive { args: &args, begin: &begin, steps: &steps, show }.to_the_end(model).await;
     control.close().await;
     if let Some(record) = &record
         && let Err(error) = close(record, &report).await

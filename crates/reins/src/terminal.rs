@@ -1,5 +1,6 @@
 //! The person's terminal: one quiet row per step, and cards that wait for a typed word.
 
+use crate::keyboard::Keyboard;
 use crate::markdown::{self, Look};
 use crate::words::Words;
 use console::{Key, Term, measure_text_width, truncate_str};
@@ -22,8 +23,8 @@ pub(crate) struct Terminal {
     can_move: bool,
     /// Rows, cards and words come from different tasks and must not mix within a line.
     screen: Mutex<Screen>,
-    /// Held by whoever reads the keyboard just now.
-    pub(crate) keyboard: Arc<Mutex<()>>,
+    /// Cards and lines are typed on one keyboard.
+    pub(crate) keyboard: Arc<Keyboard>,
 }
 
 /// What is on the screen just now.
@@ -279,12 +280,8 @@ impl Answerer for TerminalCards<'_> {
             let prompt = format!("  type {words} (Esc stops): ");
             let term = self.terminal.term.clone();
             let keyboard = Arc::clone(&self.terminal.keyboard);
-            let ask = move || {
-                let _mine = lock(&keyboard);
-                crate::keyboard::forget_typed();
-                word(&term, &prompt, always)
-            };
-            let typed = tokio::task::spawn_blocking(ask).await;
+            let read = move || keyboard.for_a_card(|| word(&term, &prompt, always));
+            let typed = tokio::task::spawn_blocking(read).await;
             typed.unwrap_or(CardAnswer::Stop)
         })
     }

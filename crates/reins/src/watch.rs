@@ -1,5 +1,6 @@
 //! What a run tells: rows and words on a terminal, or every event as a JSON line.
 
+use crate::steer;
 use crate::steps::{Show, print_json};
 use crate::terminal::Terminal;
 use reins_agent::{AgentEvent, Shortening};
@@ -24,8 +25,9 @@ pub(crate) fn shown(terminal: &Terminal, show: Show, event: AgentEvent) {
             }
             AgentEvent::Corrected { text, .. } => terminal.row(&format!("    taken in: {text}")),
             AgentEvent::Waiting(waiting) => {
-                for waiting in waiting.iter().filter(|waiting| waiting.paused) {
-                    terminal.say(&format!("Not sent to the model: {}", waiting.text));
+                let told = steer::told(&waiting);
+                if !told.is_empty() {
+                    terminal.say(&told);
                 }
             }
             AgentEvent::Shortened(_)
