@@ -291,10 +291,12 @@ impl<T: Toolbox> Agent<T> {
             }
         }
         let mut reply = builder.finish(&format!("call_{}", self.requests));
-        // Some servers count calls from 0 in each answer.
+        // Some servers count calls from 0 in each answer, and ours may stem from before a restart.
         for (at, call) in reply.calls.iter_mut().enumerate() {
-            if self.conversation.knows(&call.id) {
-                call.id = format!("call_{}_{at}", self.requests);
+            let mut tried = 0;
+            while self.conversation.knows(&call.id) {
+                call.id = format!("call_{}_{at}_{tried}", self.requests);
+                tried += 1;
             }
         }
         Ok(reply)

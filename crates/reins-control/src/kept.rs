@@ -2,15 +2,13 @@
 //! everything that an answer says afterwards.
 
 use crate::call::Call;
-use crate::control::Control;
 use crate::error::ControlError;
 use crate::reply::Reply;
 use crate::secret_book::failed;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use reins_core::{
-    Action, DocumentOrigin, Origin, Refusal, Secret, SecretKind, SecretName, Sensitivity,
-    SessionId, TargetRecord,
+    DocumentOrigin, Origin, Refusal, Secret, SecretKind, SecretName, Sensitivity, TargetRecord,
 };
 use reins_store::StoredSecret;
 use serde_json::Value;
@@ -40,24 +38,6 @@ impl Call<'_> {
         fits(&about, target)?;
         self.session.state().typed.push(value.clone());
         Ok(value)
-    }
-}
-
-impl Call<'_> {
-    /// Remembers what is about to be typed into a field for secrets.
-    pub(crate) fn note_confided(&self, action: &Action) {
-        let Action::Type { target, text, kept: None, .. } = action else { return };
-        if target.sensitivity != Sensitivity::None && !text.expose().is_empty() {
-            self.session.state().confided.push(text.clone());
-        }
-    }
-}
-
-impl Control {
-    /// What the model itself typed into fields for secrets in a session, since the last time this was
-    /// asked. Whoever keeps the model's calls leaves it out.
-    pub fn confided(&self, session: &SessionId) -> Vec<Secret<String>> {
-        std::mem::take(&mut self.session(session).state().confided)
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::attach::Attachment;
 use futures_util::future::BoxFuture;
 use reins_agent::{AgentError, Journal, JournalEvent, Sequence};
+use reins_control::Confidant;
 use reins_core::{ConversationId, Secret};
 use reins_store::{Durability, Phase, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -78,11 +79,13 @@ pub(crate) struct Record {
     keep: Keep,
     /// What was typed into fields for secrets.
     secrets: Arc<Mutex<Vec<Secret<String>>>>,
+    /// Why a secret could not be taken out of what is kept.
+    trouble: Arc<Mutex<Option<String>>>,
 }
 
 impl Record {
     pub(crate) fn new(store: Store, id: ConversationId, keep: Keep) -> Self {
-        Self { store, id, keep, secrets: Arc::default() }
+        Self { store, id, keep, secrets: Arc::default(), trouble: Arc::default() }
     }
 
     pub(crate) fn id(&self) -> &ConversationId {
@@ -104,20 +107,33 @@ impl Record {
         self.store.end_conversation(self.id.clone(), phase).await
     }
 
-    /// Takes out of everything kept so far, and from now on, what was typed into fields for secrets
+    /// Takes out of everything kept so far, and from now on, what is typed into a field for secrets
     ///
-    pub(crate) async fn confided(&self, secrets: Vec<Secret<String>>) -> Result<(), StoreError> {
-        if secrets.is_empty() {
+    async fn leave_out(&self, secret: &Secret<String>) -> Result<(), StoreError> {
+        let value = secret.expose();
+        let words = match value.len() >= TELLING_BYTES {
+            true => spellings(value),
+            false => Vec::new(),
+        };
+        let words =
+            words.into_iter().map(|text| (Secret::new(text), REDACTED.to_owned())).collect();
+        lock(&self.secrets).push(secret.clone());
+        self.store.redact_conversation(self.id.clone(), words, stored_forms(value)).await
+    }
+
+    /// Takes out what a call typed whose end nobody knows, and of which nobody knows into what: only
+    /// from the call, because it may be any word of the task.
+    pub(crate) async fn leave_out_typed(&self, texts: &[String]) -> Result<(), StoreError> {
+        let forms: Vec<_> = texts.iter().map(|text| typed_form(text)).collect();
+        if forms.is_empty() {
             return Ok(());
         }
-        let texts = secrets.iter().flat_map(|secret| stored_forms(secret.expose())).collect();
-        let telling = secrets.iter().filter(|secret| secret.expose().len() >= TELLING_BYTES);
-        let words = telling
-            .flat_map(|secret| spellings(secret.expose()))
-            .map(|text| (Secret::new(text), REDACTED.to_owned()))
-            .collect();
-        lock(&self.secrets).extend(secrets);
-        self.store.redact_conversation(self.id.clone(), words, texts).await
+        self.store.redact_conversation(self.id.clone(), Vec::new(), forms).await
+    }
+
+    /// Why a secret could not be taken out of what is kept, told once.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        lock(&self.trouble).take()
     }
 
     async fn write(
@@ -131,6 +147,16 @@ impl Record {
             clean(&mut value, secret.expose());
         }
         self.store.append(self.id.clone(), kind, value.to_string(), durability).await
+    }
+}
+
+impl Confidant for Record {
+    fn confided<'a>(&'a self, value: &'a Secret<String>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if let Err(error) = self.leave_out(value).await {
+                *lock(&self.trouble) = Some(error.to_string());
+            }
+        })
     }
 }
 
@@ -164,16 +190,20 @@ fn not_recorded(error: Box<dyn std::error::Error + Send + Sync>) -> AgentError {
 /// How a value stands in the file, each with what takes its place. Entries are JSON, and a call's
 /// arguments are JSON within JSON.
 fn stored_forms(value: &str) -> Vec<(Secret<String>, String)> {
-    let once = escaped(value);
-    let argument = |text: &str| escaped(&format!("\"text\":\"{text}\""));
-    let mut forms = vec![(argument(&once), argument(REDACTED))];
+    let mut forms = vec![typed_form(value)];
     if value.len() >= TELLING_BYTES {
         forms.extend(spellings(value).into_iter().flat_map(|text| {
             let once = escaped(&text);
-            [escaped(&once), once].map(|form| (form, REDACTED.to_owned()))
+            [escaped(&once), once].map(|form| (Secret::new(form), REDACTED.to_owned()))
         }));
     }
-    forms.into_iter().map(|(from, to)| (Secret::new(from), to)).collect()
+    forms
+}
+
+/// A value as the text that a call types.
+fn typed_form(value: &str) -> (Secret<String>, String) {
+    let argument = |text: &str| escaped(&format!("\"text\":\"{text}\""));
+    (Secret::new(argument(&escaped(value))), argument(REDACTED))
 }
 
 /// A value as words and addresses spell it.
@@ -263,7 +293,8 @@ mod tests {
             for event in [person.clone(), reply(secret)] {
                 record.append(event).await.expect("an entry");
             }
-            record.confided(vec![Secret::new(secret.to_owned())]).await.expect("taken out");
+            record.confided(&Secret::new(secret.to_owned())).await;
+            assert_eq!(record.trouble(), None);
             for event in [person, reply(secret)] {
                 record.append(event).await.expect("an entry");
             }

@@ -221,10 +221,14 @@ pub(crate) fn first_line(text: &str) -> &str {
 /// a field for secrets.
 pub(crate) fn typed_without_end(events: &[JournalEvent]) -> Vec<String> {
     let mut open: Vec<&str> = Vec::new();
-    let mut calls: Vec<&ToolCall> = Vec::new();
+    let mut calls: &[ToolCall] = &[];
     for event in events {
         match event {
-            JournalEvent::Reply { calls: made, .. } => calls.extend(made),
+            // Ids are those of the newest reply only.
+            JournalEvent::Reply { calls: made, .. } => {
+                calls = made;
+                open.clear();
+            }
             JournalEvent::StepBegun { call, .. } => open.push(call),
             JournalEvent::StepEnded(ended) => open.retain(|call| *call != ended.call),
             _ => {}

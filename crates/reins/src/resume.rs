@@ -40,6 +40,11 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) async fn main(args: ResumeArgs, detailed: bool) -> Result<ExitCode> {
+    let json = args.json;
+    run::last_event(json, start(args, detailed).await)
+}
+
+async fn start(args: ResumeArgs, detailed: bool) -> Result<ExitCode> {
     let data = data_dir(args.data_dir.as_deref())?;
     let store = model::store(&data)?;
     let about = match args.run {

@@ -13,7 +13,6 @@ use crate::trace::Traced;
 use anyhow::{Result, bail};
 use reins_agent::{RunEnd, RunReport};
 use reins_control::{Control, ControlOptions, TurnStart};
-use reins_core::Secret;
 use reins_models::{Metered, Model};
 use reins_store::{ConversationDraft, Phase, Store, StoreError};
 use serde_json::json;
@@ -48,6 +47,19 @@ pub(crate) struct Begin {
 
 /// Runs one task and ends with a code that says how it went.
 pub(crate) async fn main(args: RunArgs, detailed: bool) -> Result<ExitCode> {
+    let json = args.json;
+    last_event(json, start(args, detailed).await)
+}
+
+/// What could not even begin ends with an event, too: a script reads no stderr.
+pub(crate) fn last_event(json: bool, ended: Result<ExitCode>) -> Result<ExitCode> {
+    if let (true, Err(error)) = (json, &ended) {
+        print_json(&json!({"event": "end", "exit": exit::FAILED, "note": format!("{error:#}")}));
+    }
+    ended
+}
+
+async fn start(args: RunArgs, detailed: bool) -> Result<ExitCode> {
     // What cannot be attached is told before anything begins.
     let attached = attach::read(&args.attach)?;
     let store = model::store(&args.browser.data_dir()?)?;
@@ -91,6 +103,9 @@ pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<Ex
     let record = record(&args, &begin).await?;
     let mut steps = Steps::begin(control.clone(), turn(&args, &begin), show);
     steps.record.clone_from(&record);
+    if let Some(record) = &record {
+        control.confide_in(Arc::new(record.clone()));
+    }
     steps.terminal.show_details(detailed);
     match show {
         Show::Rows => steps.terminal.say(&chosen.sentence),
@@ -137,8 +152,7 @@ async fn record(args: &RunArgs, begin: &Begin) -> Result<Option<Record>> {
     };
     let record = Record::new(begin.store.clone(), id, args.keep);
     if let Some(past) = &begin.past {
-        let typed = past.typed_without_end();
-        record.confided(typed.into_iter().map(Secret::new).collect()).await?;
+        record.leave_out_typed(&past.typed_without_end()).await?;
     }
     for file in &begin.attached {
         record.note(&Note::Attached(file.clone())).await?;

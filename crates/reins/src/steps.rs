@@ -34,6 +34,8 @@ pub(crate) struct Steps {
     show: Show,
     /// Where the run is kept, if it is.
     pub(crate) record: Option<Record>,
+    /// How often the model had typed into fields for secrets before this step.
+    confided: AtomicU64,
     /// Where the browser was after the last step.
     place: Mutex<String>,
     /// Answers every card with yes; only for the demo's own shop.
@@ -55,6 +57,7 @@ impl Steps {
             terminal: Terminal::new(),
             show,
             record: None,
+            confided: AtomicU64::new(0),
             place: Mutex::default(),
             always_yes: false,
             count: AtomicU32::new(0),
@@ -135,9 +138,9 @@ impl Steps {
     /// Says whether this step typed any.
     async fn remember(&self, name: &str, answer: &Result<Reply, ControlError>) -> bool {
         let confided = self.control.confided(&self.session);
-        let private = !confided.is_empty();
+        let private = self.confided.swap(confided, Ordering::Relaxed) != confided;
         let Some(record) = &self.record else { return private };
-        if let Err(error) = record.confided(confided).await {
+        if let Some(error) = record.trouble() {
             self.terminal.say(&format!(
                 "What was typed into a field for secrets is still in what is kept of this run: {error}. \
                  Delete it with `reins runs delete {}`",

@@ -136,6 +136,7 @@ async fn attached_files_reach_the_model_and_stay() {
     let refused = [&["run", "x"][..], &common, &["--attach", "/nothing/here"]].concat();
     let (code, said) = reins(data, &refused).await;
     assert!(code == 1 && said.contains("/nothing/here could not be read"), "{said}");
+    assert_eq!(events(&said)[0]["exit"], 1, "a script hears of it: {said}");
 }
 
 /// a password that the person wrote and the model typed is in no file afterwards.

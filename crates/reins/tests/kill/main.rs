@@ -138,7 +138,16 @@ fn drawn(seed: u64, purpose: u64, below: u64) -> u64 {
 /// What must hold after a run and all its resumptions.
 fn check(world: &World, seed: u64, ran: &[Ran]) {
     let told = || {
-        format!("seed {seed}: sent {:?}, model saw {:#?}", world.shop.sent(), world.model.last())
+        let steps = ran.iter().flat_map(|ran| &ran.lines);
+        let steps: Vec<&Value> = steps
+            .filter(|line| line["event"] == "step_finished")
+            .map(|line| &line["result"])
+            .collect();
+        format!(
+            "seed {seed}: sent {:?}, steps {steps:#?}, model saw {:#?}",
+            world.shop.sent(),
+            world.model.last()
+        )
     };
     let sent = world.shop.sent();
     assert!(sent.values().all(|times| *times == 1), "sent twice. {}", told());
