@@ -157,7 +157,7 @@ impl<T: Toolbox> Agent<T> {
         self.last_run = RunId(self.last_run.0 + 1);
         let authority = TaskAuthority::new(self.last_run, task);
         let mut run = self.begin(authority, events, cancel).await;
-        let end = self.from_the_start(&mut run, opening).await;
+        let end = self.start_out(&mut run, opening).await;
         self.end(run, end).await
     }
 
@@ -186,11 +186,7 @@ impl<T: Toolbox> Agent<T> {
 
     /// Before the first request: the person's words, the steps that a small model lists (W-230), the
     /// page that is open.
-    async fn from_the_start(
-        &mut self,
-        run: &mut Run<'_>,
-        opening: &Opening,
-    ) -> Result<RunEnd, RunEnd> {
+    async fn start_out(&mut self, run: &mut Run<'_>, opening: &Opening) -> Result<RunEnd, RunEnd> {
         if let Err(error) = self.give_up().await {
             return Err(failed(error.code(), &error.to_string(), None));
         }
@@ -261,6 +257,10 @@ impl<T: Toolbox> Agent<T> {
     /// Between a result and the next request, where nothing is under way: what the person said enters
     /// the task (W-082, W-091), and the conversation is shortened if it is due (W-700).
     async fn safe_point(&mut self, run: &mut Run<'_>) -> Result<(), RunEnd> {
+        // After a stop nothing is taken in any more: it waits for the person (W-078).
+        if run.cancel.is_cancelled() {
+            return Err(RunEnd::Stopped);
+        }
         while let Some(correction) = self.inbox.take() {
             let (id, text) = (correction.id, correction.text);
             let revision = run.task.correct(text.clone());

@@ -267,7 +267,8 @@ async fn r195_the_person_may_allow_more_calls() {
     let model = Scripted::new(|_, number| match number {
         n if n < 30 => call(&format!("e{n}")),
         _ => Say::Text("All thirty.".to_owned()),
-    });
+    })
+    .local(true);
     let (journal, cancel, tools) = (Memory::default(), CancellationToken::new(), Tools::default());
     let begun = tools.begun.clone();
     let ran = run(&model, tools.clone(), &journal, &cancel, async move |inbox| {

@@ -27,10 +27,10 @@ pub struct Scripted {
     answer: Arc<Answers>,
     seen: Arc<Mutex<Vec<ChatRequest>>>,
     refused: Arc<Mutex<usize>>,
-    pub local: bool,
-    pub window: u64,
+    local: bool,
+    window: u64,
     /// Millionths of a dollar for each token.
-    pub price: Option<u64>,
+    price: Option<u64>,
 }
 
 impl Scripted {
@@ -44,6 +44,21 @@ impl Scripted {
             window: 128_000,
             price: None,
         }
+    }
+
+    /// The same on this machine, or not.
+    pub fn local(self, local: bool) -> Self {
+        Self { local, ..self }
+    }
+
+    /// The same with another window.
+    pub fn window(self, window: u64) -> Self {
+        Self { window, ..self }
+    }
+
+    /// The same with a price.
+    pub fn price(self, price: u64) -> Self {
+        Self { price: Some(price), ..self }
     }
 
     pub fn seen(&self) -> Vec<ChatRequest> {
