@@ -1,6 +1,6 @@
 # The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
 
-.PHONY: run test check fmt web install bench bench-setup conformance attacks faults fuzz eval clean
+.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean
 
 # Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
 ifeq ($(shell id -u),0)
@@ -59,6 +59,11 @@ faults: ## A fault at a seeded point of each of a thousand runs in memory and of
 	@dev/setup build browser
 	@$(MAKE) --no-print-directory web
 	@REINS_FAULTS=all cargo test --quiet --package reins-control --test faults -- --nocapture --test-threads=2
+
+kills: ## `kill -9` at fifty seeded points of a run, and what `reins resume` makes of it
+	@dev/setup build browser
+	@$(MAKE) --no-print-directory web
+	@REINS_KILLS=all cargo test --quiet --package reins --test kill -- --nocapture
 
 fuzz: web ## A fuzzer on the page reader, a minute for each of its two targets
 	@dev/setup build

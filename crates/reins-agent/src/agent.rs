@@ -4,6 +4,7 @@
 //! point before each request, before a step (`Steps::permit`), and at the answer.
 
 use crate::ask::{self, Bill};
+use crate::attached;
 use crate::authority::TaskAuthority;
 use crate::conversation::Conversation;
 use crate::event::{AgentEvent, Watcher};
@@ -19,7 +20,7 @@ use crate::steps::Steps;
 use crate::toolbox::{AgentTool, Opening, Toolbox};
 use crate::window::Window;
 use reins_core::{RunState, TurnEvent, TurnId};
-use reins_models::{Model, Reasoning, Reply, StopReason, ToolSpec};
+use reins_models::{Model, Part, Reasoning, Reply, StopReason, ToolSpec};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -38,6 +39,8 @@ pub struct AgentOptions {
     pub max_tokens: Option<u32>,
     /// How much the model thinks.
     pub reasoning: Reasoning,
+    /// What the person gave with the task: texts and pictures that stay in the conversation.
+    pub attached: Vec<Part>,
     /// Further instructions of the person, after our own.
     pub instructions: Option<String>,
     /// Whether the model lists the steps before it begins, and is then told them one at a time
@@ -57,6 +60,7 @@ impl Default for AgentOptions {
             temperature: None,
             max_tokens: None,
             reasoning: Reasoning::Own,
+            attached: Vec::new(),
             instructions: None,
             steps_first: None,
             window: None,
@@ -109,7 +113,7 @@ impl<T: Toolbox> Agent<T> {
             window: Window::new(options.window.unwrap_or(usual)),
             // A small model does better if old pages go at once; elsewhere a steady beginning is cheap.
             conversation: if local { Conversation::default() } else { Conversation::steady() },
-            fixed: ask::fixed(&system, &specs),
+            fixed: ask::fixed(&system, &specs) + attached::weight(&options.attached),
             recorder: Recorder::default(),
             inbox: Inbox::new(Recorder::default()),
             last_run: RunId(0),

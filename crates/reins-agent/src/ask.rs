@@ -1,6 +1,7 @@
 //! Asking the model: one request at a time, until it answers, the person says something, or it cannot.
 
 use crate::agent::{Agent, Run};
+use crate::attached;
 use crate::event::{AgentEvent, Shortening};
 use crate::journal::JournalEvent;
 use crate::limits::{KEPT_IN_NEED, KEPT_VERBATIM, LIST_TOKENS, NOTE_TOKENS, SO_FAR_TOKENS};
@@ -290,10 +291,12 @@ impl<T: Toolbox> Agent<T> {
             }
         }
         let mut reply = builder.finish(&format!("call_{}", self.requests));
-        // Some servers count calls from 0 in each answer.
+        // Some servers count calls from 0 in each answer, and ours may stem from before a restart.
         for (at, call) in reply.calls.iter_mut().enumerate() {
-            if self.conversation.knows(&call.id) {
-                call.id = format!("call_{}_{at}", self.requests);
+            let mut tried = 0;
+            while self.conversation.knows(&call.id) {
+                call.id = format!("call_{}_{at}_{tried}", self.requests);
+                tried += 1;
             }
         }
         Ok(reply)
@@ -302,7 +305,7 @@ impl<T: Toolbox> Agent<T> {
     fn request(&self, straying: bool) -> ChatRequest {
         ChatRequest {
             system: self.system.clone(),
-            messages: self.conversation.messages(),
+            messages: attached::before(&self.options.attached, self.conversation.messages()),
             tools: self.specs.clone(),
             temperature: self.temperature(straying),
             max_tokens: self.options.max_tokens,

@@ -61,6 +61,7 @@ mod agent;
 mod ahead;
 mod arguments;
 mod ask;
+mod attached;
 mod authority;
 mod books;
 mod call;

@@ -115,6 +115,8 @@ async fn w082_cut_off_after_any_entry_nothing_is_lost_or_done_twice() {
         let seen = model.seen();
         let first = &seen[0];
         calls_have_results(first);
+        // Also those of both processes together.
+        calls_have_results(seen.last().expect("a request"));
         assert_eq!(times(first, "Task: buy it"), 1);
         let mut last = 0;
         for words in ["the blue one", "and two of them"] {
@@ -219,4 +221,8 @@ fn calls_have_results(request: &ChatRequest) {
         }
     }
     assert_eq!(calls, results);
+    calls.sort_unstable();
+    let count = calls.len();
+    calls.dedup();
+    assert_eq!(calls.len(), count, "two calls have one id");
 }

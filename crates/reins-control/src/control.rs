@@ -2,6 +2,7 @@
 
 use crate::call::Call;
 use crate::cards::Answerer;
+use crate::confided::Confidant;
 use crate::critic::Critic;
 use crate::error::ControlError;
 use crate::host::{GivenBrowser, Host};
@@ -113,6 +114,7 @@ pub(crate) struct Inner {
     /// What secrets are kept, without their values.
     secrets: Mutex<Vec<StoredSecret>>,
     interrupted: Mutex<Vec<Receipt>>,
+    pub(crate) confidant: Mutex<Option<Arc<dyn Confidant>>>,
     pub(crate) numbers: AtomicU64,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
     pub(crate) turns: AtomicU64,
@@ -141,6 +143,7 @@ impl Control {
             unkept: Mutex::default(),
             secrets: Mutex::default(),
             interrupted: Mutex::new(interrupted),
+            confidant: Mutex::default(),
             options,
             sessions: Mutex::default(),
             turns: AtomicU64::new(0),
@@ -299,6 +302,6 @@ pub(crate) fn not_kept(error: reins_store::StoreError) -> ControlError {
 }
 
 /// Every section under these locks is one statement, so a poisoned one still holds whole values.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,7 @@
 mod args;
 mod call;
 mod cards;
+mod confided;
 mod control;
 mod critic;
 mod error;
@@ -28,6 +29,7 @@ mod tools;
 mod turn;
 
 pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};
+pub use confided::Confidant;
 pub use control::{BrowserSource, CallRequest, Control, ControlOptions, STORE_FILE, TurnStart};
 pub use critic::{CRITIC_INSTRUCTIONS, Critic};
 pub use error::ControlError;

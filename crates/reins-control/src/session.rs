@@ -56,6 +56,8 @@ pub(crate) struct State {
     pub(crate) asked: BTreeSet<Origin>,
     /// Kept secrets that were typed: what pages make of them is taken out of every answer.
     pub(crate) typed: Vec<Secret<String>>,
+    /// How often the model itself typed into a field for secrets.
+    pub(crate) confided: u64,
     /// How often this session was stopped or paused; older approvals are void.
     pub(crate) stops: u64,
 }

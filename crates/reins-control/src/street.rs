@@ -19,6 +19,7 @@ impl Call<'_> {
     pub(crate) async fn act(&mut self, action: Action) -> Result<Reply, ControlError> {
         let done = report::done(&action);
         let tab = action.tab().cloned();
+        self.confide(&action).await;
         let approved = match self.approve(action).await? {
             Ok(approved) => approved,
             Err(refusal) => {

@@ -60,6 +60,10 @@ text_id!(
     /// Who may hold a turn: one page, one MCP connection, one terminal run.
     OwnerId
 );
+text_id!(
+    /// One conversation of the agent that can be taken up again.
+    ConversationId
+);
 
 macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident, $int:ty, $prefix:literal) => {

@@ -23,8 +23,8 @@ pub use credential::{SecretKind, SecretKindError, SecretName, SecretNameError};
 pub use event::{RunState, StepFinish, TurnEvent, TurnSummary};
 pub use held::{HeldKind, HeldRequest};
 pub use ids::{
-    BrowserId, CardId, DocumentId, FrameId, HeldId, NodeKey, NodeNumber, OwnerId, ReceiptId, Ref,
-    SessionId, StepId, TabId, TurnId,
+    BrowserId, CardId, ConversationId, DocumentId, FrameId, HeldId, NodeKey, NodeNumber, OwnerId,
+    ReceiptId, Ref, SessionId, StepId, TabId, TurnId,
 };
 pub use key::{Key, KeyChord, KeyError};
 pub use origin::{DocumentOrigin, Origin, OriginError, Site, has_known_suffix, web_url};

@@ -13,6 +13,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_site_rules.sql"),
     include_str!("../migrations/0003_secrets.sql"),
     include_str!("../migrations/0004_providers.sql"),
+    include_str!("../migrations/0006_conversations.sql"),
 ];
 
 /// How long a write waits for another process. Writes take milliseconds, so this is plenty, and
@@ -93,6 +94,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // The writer writes the log back when nobody waits; this bounds it if it never gets to.
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+    // What the person deletes is overwritten.
+    connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "foreign_keys", true)
 }
 

@@ -87,6 +87,26 @@ pub enum StoreError {
         /// Which one.
         what: String,
     },
+    /// No run has this name or id, or several ids begin like this.
+    #[error("no single run is called '{word}'; `reins runs list` shows them")]
+    NoSuchConversation {
+        /// What was asked for.
+        word: String,
+    },
+    /// A living process works on the run, or took it over.
+    #[error(
+        "another Reins process works on the run {id}; wait until it ends, or stop it with Ctrl-C there"
+    )]
+    ConversationBusy {
+        /// Which run.
+        id: String,
+    },
+    /// Another run has the name.
+    #[error("another run is called '{name}' already; take another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// Anything else that SQLite reported.
     #[error("{} could not be used: {source}", path.display())]
     Database {
@@ -110,6 +130,9 @@ impl StoreError {
             StoreError::NoRandomness { .. } => "store_no_randomness",
             StoreError::Key { .. } => "secret_key",
             StoreError::Sealed { .. } => "secret_sealed",
+            StoreError::NoSuchConversation { .. } => "no_such_run",
+            StoreError::ConversationBusy { .. } => "run_busy",
+            StoreError::NameTaken { .. } => "run_name_taken",
             StoreError::Database { .. } => "store_database",
         }
     }

@@ -259,7 +259,7 @@ pub(crate) fn receipt(row: &Row<'_>) -> rusqlite::Result<Receipt> {
     })
 }
 
-fn time(milliseconds: i64) -> SystemTime {
+pub(crate) fn time(milliseconds: i64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds.max(0).cast_unsigned())
 }
 

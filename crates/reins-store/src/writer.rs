@@ -103,7 +103,7 @@ impl Store {
 
 /// How far a commit reaches before it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Durability {
+pub enum Durability {
     /// On the disk.
     Disk,
     /// Safe from the end of this process, not from a power cut. Enough for the end of an act:
@@ -127,6 +127,24 @@ impl Desk {
     /// The database file.
     pub(crate) fn path(&self) -> &std::path::Path {
         &self.path
+    }
+
+    /// The name of this process.
+    pub(crate) fn owner_id(&self) -> &str {
+        self.owner.id()
+    }
+
+    /// Whether a process runs.
+    pub(crate) fn lives(&self, owner: &str) -> Result<bool, StoreError> {
+        Ok(owner == self.owner.id() || owner::is_alive(&self.path, owner)?)
+    }
+
+    /// Writes the log back and empties it, so that what was removed is gone from there, too. Another
+    /// process that reads just now keeps its part of the log, until the next time.
+    pub(crate) fn empty_log(&self) -> Result<(), StoreError> {
+        self.read(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        })
     }
 
     fn open(path: PathBuf) -> Result<Self, StoreError> {
@@ -242,7 +260,7 @@ impl Desk {
         self.write_at(Durability::Disk, work)
     }
 
-    fn write_at<T>(
+    pub(crate) fn write_at<T>(
         &mut self,
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -323,7 +341,7 @@ impl Desk {
     fn dead(&self, owners: Vec<String>) -> Result<Vec<String>, StoreError> {
         let mut dead = Vec::new();
         for owner in owners {
-            if owner != self.owner.id() && !owner::is_alive(&self.path, &owner)? {
+            if !self.lives(&owner)? {
                 dead.push(owner);
             }
         }

@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
             "reins-mcp",
             "reins-store",
         ],
-        &["clap", "clap_complete", "anyhow", "dialoguer", "console", "axum", "tracing-subscriber"],
+        &["clap", "clap_complete", "clap_mangen", "anyhow", "dialoguer", "console", "axum", "tracing-subscriber"],
     ),
     ("reins-testing", &[], &["axum", "http-body"]),
     ("reins-tidy", &[], &[]),

@@ -2,10 +2,11 @@
 
 use crate::browser_flags::BrowserFlags;
 use crate::exit;
+use crate::record::Keep;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use reins_core::{SecretKind, SecretName};
 use reins_models::{Format, Reasoning};
-use reins_store::ProviderName;
+use reins_store::{ConversationName, ProviderName};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "reins", version, propagate_version = true)]
 pub(crate) struct Cli {
-    /// Log more to stderr (-v, -vv)
+    /// Show the details of steps, and log more to stderr (-v, -vv)
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
     #[command(subcommand)]
@@ -25,7 +26,11 @@ pub(crate) enum Command {
     /// Serve a browser to a coding agent over MCP on stdin and stdout
     Mcp(McpArgs),
     /// Do a task in a browser, asking before anything risky
-    Run(RunArgs),
+    Run(Box<RunArgs>),
+    /// Go on with a run that was cut off, or with a conversation
+    Resume(crate::resume::ResumeArgs),
+    /// Show, follow, export and delete what is kept of earlier runs
+    Runs(crate::runs::RunsArgs),
     /// Check what Reins needs, one line each, with the remedy
     Doctor(DoctorArgs),
     /// Say how to install what is missing, or install it with --yes
@@ -48,6 +53,8 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Print the manual page, or write those of all commands into a folder
+    Man(crate::manual::ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -86,6 +93,18 @@ pub(crate) struct RunArgs {
     /// Print events as JSON lines on stdout, for scripts; cards are then refused
     #[arg(long)]
     pub(crate) json: bool,
+    /// With --json: corrections on stdin as JSON lines, such as {"correct": "…"} or {"stop": true}
+    #[arg(long)]
+    pub(crate) input: bool,
+    /// Give the model a text or a picture with the task (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<PathBuf>,
+    /// Call the conversation by a name; the next run with it goes on from there
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<ConversationName>,
+    /// What is kept of the run, on this machine only
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) keep: Keep,
     /// The most that the run may cost, in dollars, such as 0.50
     #[arg(long, value_name = "DOLLARS")]
     pub(crate) allow_cost: Option<reins_models::Cost>,
@@ -290,7 +309,7 @@ pub(crate) fn unknown_subcommand(word: &str) -> ! {
 }
 
 /// Runs a subcommand on a runtime of its own.
-pub(crate) fn dispatch(command: Command) -> ExitCode {
+pub(crate) fn dispatch(command: Command, detailed: bool) -> ExitCode {
     // Two workers: the server waits nearly always, and each worker costs memory.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -300,7 +319,9 @@ pub(crate) fn dispatch(command: Command) -> ExitCode {
     };
     let end = match command {
         Command::Mcp(args) => runtime.block_on(crate::mcp::main(args)),
-        Command::Run(args) => runtime.block_on(crate::run::main(args)),
+        Command::Run(args) => runtime.block_on(crate::run::main(*args, detailed)),
+        Command::Resume(args) => runtime.block_on(crate::resume::main(args, detailed)),
+        Command::Runs(args) => runtime.block_on(crate::runs::main(args, detailed)),
         Command::Doctor(args) => runtime.block_on(crate::doctor::doctor(args)),
         Command::Install(args) => crate::doctor::install(&args),
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
@@ -310,6 +331,7 @@ pub(crate) fn dispatch(command: Command) -> ExitCode {
         Command::Debug(args) => runtime.block_on(crate::debug::main(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),
+        Command::Man(args) => crate::manual::main(&args),
     };
     // A reader of stdin may still be blocked in a read; don't wait for it.
     runtime.shutdown_background();

@@ -1,5 +1,6 @@
 //! The command line of Reins. It holds no rules: it reads flags and opens doors.
 
+mod attach;
 mod browser_flags;
 mod cli;
 mod critic;
@@ -7,18 +8,30 @@ mod debug;
 mod demo;
 mod docs;
 mod doctor;
+mod drive;
 mod exit;
+mod keyboard;
 mod logging;
+mod manual;
+mod markdown;
 mod mcp;
 mod model;
+mod past;
 mod providers;
+mod record;
+mod replay;
+mod resume;
 mod rules;
 mod run;
+mod runs;
 mod secrets;
 mod steer;
 mod steps;
 mod terminal;
 mod toolbox;
+mod trace;
+mod watch;
+mod words;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -30,5 +43,5 @@ fn main() -> ExitCode {
         cli::unknown_subcommand("debug");
     }
     logging::start(cli.verbose);
-    cli::dispatch(cli.command)
+    cli::dispatch(cli.command, cli.verbose > 0)
 }

@@ -1,33 +1,94 @@
 //! `reins run`: the agent in a terminal.
 
+use crate::attach::{self, Attachment};
 use crate::cli::RunArgs;
 use crate::critic::ModelCritic;
+use crate::drive::Drive;
 use crate::exit;
 use crate::model;
-use crate::steer;
+use crate::past::{Past, Settings};
+use crate::record::{Keep, Note, Record};
 use crate::steps::{Show, Steps, print_json};
-use crate::toolbox::Bridge;
-use anyhow::Result;
-use reins_agent::{Agent, AgentEvent, AgentOptions, Opening, RunEnd, RunReport};
+use crate::trace::Traced;
+use anyhow::{Result, bail};
+use reins_agent::{RunEnd, RunReport};
 use reins_control::{Control, ControlOptions, TurnStart};
 use reins_models::{Metered, Model};
+use reins_store::{ConversationDraft, Phase, Store, StoreError};
 use serde_json::json;
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use std::time::SystemTime;
 
-/// Events wait here for the screen; the run waits rather than lose one.
-const EVENTS: usize = 256;
+/// Characters of a task that a list of runs may show.
+const TITLE_CHARS: usize = 500;
+
+/// What a run is to do.
+pub(crate) enum Task {
+    /// The person's words.
+    New(String),
+    /// What a run that was cut off was to do, and maybe more words.
+    Resume(Option<String>),
+    /// Only what waits: the last run was done, with this answer, and its process ended before it said so.
+    Rest(String),
+}
+
+/// What a run begins with.
+pub(crate) struct Begin {
+    pub(crate) store: Store,
+    /// The conversation that it goes on with.
+    pub(crate) past: Option<Past>,
+    pub(crate) task: Task,
+    /// What it was started with, to be kept; `None` leaves what is kept of an earlier run.
+    pub(crate) settings: Option<Settings>,
+    /// Files of the person.
+    pub(crate) attached: Vec<Attachment>,
+}
 
 /// Runs one task and ends with a code that says how it went.
-pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
-    let show = if args.json { Show::Json } else { Show::Rows };
-    let chosen = {
-        let store = model::store(&args.browser.data_dir()?)?;
-        model::choose(&store, args.model.as_deref(), args.base_url.as_deref()).await?
+pub(crate) async fn main(args: RunArgs, detailed: bool) -> Result<ExitCode> {
+    let json = args.json;
+    last_event(json, start(args, detailed).await)
+}
+
+/// What could not even begin ends with an event, too: a script reads no stderr.
+pub(crate) fn last_event(json: bool, ended: Result<ExitCode>) -> Result<ExitCode> {
+    if let (true, Err(error)) = (json, &ended) {
+        print_json(&json!({"event": "end", "exit": exit::FAILED, "note": format!("{error:#}")}));
+    }
+    ended
+}
+
+async fn start(args: RunArgs, detailed: bool) -> Result<ExitCode> {
+    // What cannot be attached is told before anything begins.
+    let attached = attach::read(&args.attach)?;
+    let store = model::store(&args.browser.data_dir()?)?;
+    let past = match &args.session {
+        None => None,
+        Some(name) => match store.find_conversation(name.to_string()).await {
+            Ok(about) => Some(Past::read(&store, about).await?),
+            Err(StoreError::NoSuchConversation { .. }) => None,
+            Err(error) => return Err(error.into()),
+        },
     };
+    if let Some(past) = &past
+        && past.cut_off()
+    {
+        let id = &past.about.id;
+        bail!(
+            "'{id}' was cut off in the middle of its last task. Go on with it first: reins resume {id}"
+        );
+    }
+    let settings = Some(Settings::of(&args)?);
+    let task = Task::New(args.task.clone());
+    go(args, Begin { store, past, task, settings, attached }, detailed).await
+}
+
+/// Runs a task of a new or of a kept conversation.
+pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<ExitCode> {
+    let show = if args.json { Show::Json } else { Show::Rows };
+    let chosen =
+        model::choose(&begin.store, args.model.as_deref(), args.base_url.as_deref()).await?;
     // Whoever asks the model spends from the same allowance (W-272).
     let model: Arc<dyn Model> = match args.allow_cost {
         Some(allowed) => Arc::new(Metered::new(chosen.client, allowed)?),
@@ -39,108 +100,110 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
         ..args.browser.options()?
     };
     let control = Control::open(options).await?;
-    let urls: Vec<String> = args.url.iter().cloned().collect();
-    let start = TurnStart { message: Some(args.task.clone()), urls, cap: None };
-    let steps = Steps::begin(control.clone(), start, show);
+    let record = record(&args, &begin).await?;
+    let mut steps = Steps::begin(control.clone(), turn(&args, &begin), show);
+    steps.record.clone_from(&record);
+    if let Some(record) = &record {
+        control.confide_in(Arc::new(record.clone()));
+    }
+    steps.terminal.show_details(detailed);
     match show {
         Show::Rows => steps.terminal.say(&chosen.sentence),
-        Show::Json => print_json(&json!({"event": "model", "text": chosen.sentence})),
+        Show::Json => print_json(&json!({
+            "event": "model", "text": chosen.sentence,
+            "run": record.as_ref().map(|record| record.id().as_str()),
+        })),
     }
     for line in control.interrupted().await {
         steps.terminal.say(&line);
     }
-    let report = drive(&args, &steps, model).await;
+    let model: Arc<dyn Model> = match &record {
+        Some(record) => Arc::new(Traced { model, record: record.clone() }),
+        None => model,
+    };
+    let report = Drive { args: &args, begin: &begin, steps: &steps, show }.to_the_end(model).await;
     control.close().await;
+    if let Some(record) = &record
+        && let Err(error) = close(record, &report).await
+    {
+        steps.terminal.say(&format!("The end of this run could not be kept: {error}"));
+    }
     Ok(ExitCode::from(tell(&steps, show, &report)))
 }
 
-/// Runs the agent, shows its events, and turns Ctrl-C into a stop.
-async fn drive(args: &RunArgs, steps: &Steps, client: Arc<dyn Model>) -> RunReport {
-    let show = if args.json { Show::Json } else { Show::Rows };
-    let opening = Opening {
-        calls: args.url.iter().map(|url| ("navigate".to_owned(), json!({"url": url}))).collect(),
-    };
-    let options = AgentOptions {
-        turn: steps.turn(),
-        calls: args.steps,
-        reasoning: args.reasoning.map(Into::into).unwrap_or_default(),
-        window: args.window,
-        ..AgentOptions::default()
-    };
-    let mut agent = Agent::new(client, Bridge { steps }, options);
-    let (sender, mut events) = mpsc::channel(EVENTS);
-    let cancel = CancellationToken::new();
-    let inbox = agent.inbox();
-    let mut lines = match show {
-        Show::Rows => steer::lines(Arc::clone(&steps.terminal.keyboard)),
-        Show::Json => None,
-    };
-    if lines.is_some() {
-        steps.terminal.say(steer::HINT);
+/// Where the run is kept, unless the person wants nothing to be kept.
+async fn record(args: &RunArgs, begin: &Begin) -> Result<Option<Record>> {
+    if args.keep == Keep::Nothing && begin.past.is_none() {
+        return Ok(None);
     }
-    let run = async {
-        let tasks = async {
-            let mut report = agent.run(&args.task, &opening, &sender, &cancel).await;
-            // Messages that were written for later follow, each as a turn of its own.
-            while !cancel.is_cancelled()
-                && let Ok(Some(next)) = inbox.next().await
-            {
-                tell(steps, show, &report);
-                agent.set_turn(steps.next_turn(&next.text));
-                steps.terminal.say(&format!("\n> {}", next.text));
-                report = agent.run(&next.text, &Opening::default(), &sender, &cancel).await;
-            }
-            report
-        };
-        let report = tokio::select! {
-            report = tasks => report,
-            never = steer::take_in(lines.as_mut(), &inbox, &steps.terminal) => match never {},
-        };
-        drop(sender);
-        report
-    };
-    let screen = async {
-        while let Some(event) = events.recv().await {
-            shown(steps, show, event);
+    let settings = begin.settings.as_ref().map(serde_json::to_string).transpose()?;
+    let id = match &begin.past {
+        Some(past) => begin.store.claim_conversation(past.about.id.clone(), settings).await?.id,
+        None => {
+            let draft = ConversationDraft {
+                name: args.session.clone(),
+                task: args.task.chars().take(TITLE_CHARS).collect(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                settings: settings.unwrap_or_default(),
+                at: SystemTime::now(),
+            };
+            begin.store.begin_conversation(draft).await?
         }
     };
-    let stop = async {
-        crate::mcp::interrupted().await;
-        steps.stop();
-        cancel.cancel();
-    };
-    // The run ends by itself also when it is stopped, and its report is the truth.
-    let ended = async { tokio::join!(run, screen) };
-    tokio::pin!(ended, stop);
-    tokio::select! {
-        (report, ()) = &mut ended => report,
-        () = &mut stop => ended.await.0,
+    let record = Record::new(begin.store.clone(), id, args.keep);
+    if let Some(past) = &begin.past {
+        record.leave_out_typed(&past.typed_without_end()).await?;
     }
+    for file in &begin.attached {
+        record.note(&Note::Attached(file.clone())).await?;
+    }
+    Ok(Some(record))
 }
 
-/// Steps are shown by the calls themselves; here come the model's own words.
-fn shown(steps: &Steps, show: Show, event: AgentEvent) {
-    match (show, event) {
-        (Show::Rows, AgentEvent::Notice(text)) => steps.terminal.say(&text),
-        (Show::Json, AgentEvent::Notice(text)) => {
-            print_json(&json!({"event": "notice", "text": text}));
-        }
-        (Show::Json, AgentEvent::Text(text)) => {
-            print_json(&json!({"event": "text", "text": text}));
-        }
-        (Show::Rows, AgentEvent::Waiting(waiting)) => {
-            let told = steer::told(&waiting);
-            if !told.is_empty() {
-                steps.terminal.say(&told);
+/// The turn of the run: the person's own words name its sites. A run that is taken up has the words of
+/// its task and of its corrections.
+fn turn(args: &RunArgs, begin: &Begin) -> TurnStart {
+    let mut urls: Vec<String> = args.url.iter().cloned().collect();
+    let message = match (&begin.task, &begin.past) {
+        (Task::New(words), _) => words.clone(),
+        (task, past) => {
+            let mut words = past.as_ref().map(Past::words).unwrap_or_default();
+            if let Task::Resume(Some(more)) = task {
+                words.push('\n');
+                words.push_str(more);
             }
+            words
         }
-        (Show::Json, AgentEvent::TextVoid) => print_json(&json!({"event": "text_void"})),
-        (Show::Json, AgentEvent::Usage { total, .. }) => print_json(&json!({
-            "event": "usage", "input": total.input, "cached": total.cached, "output": total.output,
-        })),
-        // Rows show the whole answer at the end; thoughts and states are for richer screens.
-        _ => {}
-    }
+    };
+    urls.extend(begin.past.as_ref().and_then(|past| past.opened.clone()));
+    TurnStart { message: Some(message), urls, cap: None }
+}
+
+/// Keeps how a run ended.
+async fn close(record: &Record, report: &RunReport) -> Result<(), StoreError> {
+    let usage = &report.usage;
+    record
+        .note(&Note::Bill {
+            requests: report.requests,
+            input: usage.input,
+            cached: usage.cached,
+            output: usage.output,
+            cost: report.cost.map(|cost| cost.to_string()),
+        })
+        .await?;
+    let phase = match &report.end {
+        RunEnd::Done { .. } => Phase::Done,
+        RunEnd::Stopped => Phase::Stopped,
+        RunEnd::StepLimit { .. } => Phase::Unfinished,
+        RunEnd::Failed { code, .. } if is_unfinished(code) => Phase::Unfinished,
+        RunEnd::Failed { .. } => Phase::Failed,
+    };
+    record.end(phase).await
+}
+
+/// Ends of the loop itself, unlike those of the model's server or the disk.
+fn is_unfinished(code: &str) -> bool {
+    matches!(code, "going_in_circles" | "no_step_worked" | "no_answer")
 }
 
 /// Says how it ended; returns the exit code.
@@ -152,16 +215,13 @@ fn tell(steps: &Steps, show: Show, report: &RunReport) -> u8 {
         }
         RunEnd::StepLimit { so_far } => (
             exit::UNFINISHED,
-            Some(so_far.as_str()),
+            Some(so_far.as_str()).filter(|so_far| !so_far.trim().is_empty()),
             Some(
                 "It used up its tool calls and is not finished. --steps N allows more.".to_owned(),
             ),
         ),
         RunEnd::Failed { code, message, answer } => {
-            let exit = match *code {
-                "going_in_circles" | "no_step_worked" | "no_answer" => exit::UNFINISHED,
-                _ => exit::FAILED,
-            };
+            let exit = if is_unfinished(code) { exit::UNFINISHED } else { exit::FAILED };
             (exit, answer.as_deref(), Some(format!("not done ({code}): {message}")))
         }
     };
@@ -173,6 +233,7 @@ fn tell(steps: &Steps, show: Show, report: &RunReport) -> u8 {
             "exit": code,
             "answer": answer,
             "note": note,
+            "run": steps.record.as_ref().map(|record| record.id().as_str()),
             "steps": count,
             "failed": failed,
             "requests": report.requests,
@@ -183,11 +244,13 @@ fn tell(steps: &Steps, show: Show, report: &RunReport) -> u8 {
         })),
         Show::Rows => {
             if let Some(answer) = answer {
-                // The answer is the product's output; a closed pipe needs no message.
-                let _ = writeln!(std::io::stdout().lock(), "\n{answer}");
+                steps.terminal.answer(answer);
             }
             if let Some(note) = note {
                 steps.terminal.say(&format!("\n{note}"));
+            }
+            if let Some(record) = steps.record.as_ref().filter(|_| code != exit::DONE) {
+                steps.terminal.say(&format!("Go on with: reins resume {}", record.id()));
             }
             let cost = report.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
             let failed = if failed == 0 { String::new() } else { format!(" ({failed} failed)") };

@@ -1,14 +1,17 @@
 //! Tool calls of this process, each shown as one quiet row.
 
+use crate::record::{Note, Record};
 use crate::terminal::{Sign, Terminal, TerminalCards};
+use futures_util::future::BoxFuture;
 use reins_control::{
-    Answerer, CallRequest, CardAnswer, Control, ControlError, NoAnswerer, Question, Reply,
-    ShownElement, TurnStart,
+    Answerer, CallRequest, CardAnswer, Control, ControlError, Question, Reply, ShownElement,
+    TurnStart,
 };
 use reins_core::{Outcome, OwnerId, SessionId, TurnId};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +32,12 @@ pub(crate) struct Steps {
     turn: AtomicU64,
     pub(crate) terminal: Terminal,
     show: Show,
+    /// Where the run is kept, if it is.
+    pub(crate) record: Option<Record>,
+    /// How often the model had typed into fields for secrets before this step.
+    confided: AtomicU64,
+    /// Where the browser was after the last step.
+    place: Mutex<String>,
     /// Answers every card with yes; only for the demo's own shop.
     pub(crate) always_yes: bool,
     count: AtomicU32,
@@ -47,6 +56,9 @@ impl Steps {
             turn,
             terminal: Terminal::new(),
             show,
+            record: None,
+            confided: AtomicU64::new(0),
+            place: Mutex::default(),
             always_yes: false,
             count: AtomicU32::new(0),
             failed: AtomicU32::new(0),
@@ -96,6 +108,10 @@ impl Steps {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let started = Instant::now();
         let told = told(name, &arguments);
+        let typed = typed(&arguments);
+        if self.show == Show::Rows {
+            self.terminal.status(&format!("    {told} …"));
+        }
         let answer = match reins_control::tool(name) {
             None => Err(ControlError::UnknownTool(name.to_owned())),
             Some(tool) => {
@@ -112,8 +128,43 @@ impl Steps {
                     .await
             }
         };
-        self.row(number, name, &told, &answer, started.elapsed());
+        let private = self.remember(name, &answer).await;
+        let typed = typed.filter(|_| !private);
+        self.row(number, name, (&told, typed), &answer, started.elapsed());
         answer
+    }
+
+    /// Keeps where the browser is now, and takes what went into fields for secrets out of what is kept.
+    /// Says whether this step typed any.
+    async fn remember(&self, name: &str, answer: &Result<Reply, ControlError>) -> bool {
+        let confided = self.control.confided(&self.session);
+        let private = self.confided.swap(confided, Ordering::Relaxed) != confided;
+        let Some(record) = &self.record else { return private };
+        if let Some(error) = record.trouble() {
+            self.terminal.say(&format!(
+                "What was typed into a field for secrets is still in what is kept of this run: {error}. \
+                 Delete it with `reins runs delete {}`",
+                record.id()
+            ));
+        }
+        let url = answer.as_ref().ok().and_then(|reply| reply.facts.get("url")?.as_str());
+        if let Some(url) = url
+            && self.moved(url)
+        {
+            let opened = matches!(name, "navigate" | "open_tab");
+            let place = Note::Place { url: url.to_owned(), opened };
+            if let Err(error) = record.note(&place).await {
+                tracing::warn!(%error, "where the browser is was not kept");
+            }
+        }
+        private
+    }
+
+    fn moved(&self, url: &str) -> bool {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = *place != url;
+        url.clone_into(&mut place);
+        moved
     }
 
     /// Puts a question to whoever can be asked here.
@@ -127,10 +178,7 @@ impl Steps {
         }
         match self.show {
             Show::Rows => Box::new(TerminalCards { terminal: &self.terminal }),
-            Show::Json => Box::new(NoAnswerer {
-                how: "with --json there is nobody to ask; run it without --json in a terminal"
-                    .into(),
-            }),
+            Show::Json => Box::new(JsonCards),
         }
     }
 
@@ -138,7 +186,7 @@ impl Steps {
         &self,
         number: u32,
         name: &str,
-        told: &str,
+        (told, typed): (&str, Option<String>),
         answer: &Result<Reply, ControlError>,
         took: Duration,
     ) {
@@ -165,7 +213,10 @@ impl Steps {
             self.failed.fetch_add(1, Ordering::Relaxed);
         }
         match self.show {
-            Show::Rows => self.terminal.step(number, sign, &line, took),
+            Show::Rows => {
+                let details = details(name, typed, told, answer);
+                self.terminal.step(number, sign, &line, took, details);
+            }
             Show::Json => print_json(&json!({
                 "event": "step",
                 "step": number,
@@ -180,8 +231,73 @@ impl Steps {
     }
 }
 
+/// Tells a script what would have been asked; nobody can answer there.
+struct JsonCards;
+
+impl Answerer for JsonCards {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, CardAnswer> {
+        print_json(&json!({
+            "event": "asked",
+            "title": question.card.title,
+            "detail": question.card.detail,
+            "sites": question.card.sites,
+            "note": question.card.note,
+        }));
+        let how = "with --json there is nobody to ask; run it without --json in a terminal";
+        Box::pin(std::future::ready(CardAnswer::NoOne(how.into())))
+    }
+}
+
+/// Lines of a result that are shown with a step's details.
+const RESULT_LINES: usize = 8;
+
+/// What stands behind a step's row: the call, the guard's verdict, what it cost the model to read, and
+/// the beginning of the result (R-199).
+fn details(
+    name: &str,
+    typed: Option<String>,
+    told: &str,
+    answer: &Result<Reply, ControlError>,
+) -> Vec<String> {
+    let mut call = told.to_owned();
+    if let Some(typed) = typed {
+        call.push_str(&format!(" \"{typed}\""));
+    }
+    let reply = match answer {
+        Ok(reply) => reply,
+        Err(error) => return vec![call, format!("{}: {error}", error.code())],
+    };
+    let mut facts = vec![call];
+    if !reply.verdict.is_empty() {
+        facts.push(reply.verdict.to_owned());
+    }
+    match reply.approved {
+        Some(true) => facts.push("you agreed".to_owned()),
+        Some(false) => facts.push("you were asked".to_owned()),
+        None => {}
+    }
+    if let Some(page) = &reply.page {
+        let kind = if page.whole { "page" } else { "change" };
+        facts.push(format!("{kind} of {} bytes", page.text.len()));
+    }
+    let mut lines = vec![facts.join(" · ")];
+    let page = reply.page.as_ref().map_or("", |page| page.text.as_str());
+    let skipped = usize::from(name != "find_in_page");
+    let all: Vec<&str> = reply.text.lines().skip(skipped).chain(page.lines()).collect();
+    lines.extend(all.iter().take(RESULT_LINES).map(|line| (*line).to_owned()));
+    if all.len() > RESULT_LINES {
+        lines.push(format!("… {} more lines", all.len() - RESULT_LINES));
+    }
+    lines
+}
+
+/// What a call types.
+fn typed(arguments: &Value) -> Option<String> {
+    arguments.get("text").and_then(Value::as_str).map(str::to_owned)
+}
+
 /// A call in a few words, without what was typed.
-fn told(name: &str, arguments: &Value) -> String {
+pub(crate) fn told(name: &str, arguments: &Value) -> String {
     let mut text = name.replace('_', " ");
     for key in ["url", "ref", "key", "to"] {
         if let Some(value) = arguments.get(key).and_then(Value::as_str) {

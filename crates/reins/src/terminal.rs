@@ -1,12 +1,13 @@
 //! The person's terminal: one quiet row per step, and cards that wait for a typed word.
 
+use crate::keyboard::Keyboard;
+use crate::markdown::{self, Look};
+use crate::words::Words;
 use console::{Key, Term, measure_text_width, truncate_str};
 use futures_util::future::BoxFuture;
 use reins_control::{Answerer, CardAnswer, Question};
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows never get wider than this, so that they read well over SSH in a small window.
 const WIDEST: usize = 80;
@@ -15,85 +16,217 @@ const WIDEST: usize = 80;
 #[derive(Debug)]
 pub(crate) struct Terminal {
     term: Term,
-    colour: bool,
-    /// Rows and cards come from different tasks and must not mix within a line.
-    busy: Mutex<()>,
+    /// Where the model's words are shown while they come, if anywhere.
+    shows_words: Option<Term>,
+    look: Look,
+    /// Whether the cursor can be moved: a real terminal that is not as simple as `TERM=dumb`.
+    can_move: bool,
+    /// Rows, cards and words come from different tasks and must not mix within a line.
+    screen: Mutex<Screen>,
     /// Cards and lines are typed on one keyboard.
     pub(crate) keyboard: Arc<Keyboard>,
 }
 
-/// Who may read what is typed: a card before anybody else.
+/// What is on the screen just now.
 #[derive(Debug, Default)]
-pub(crate) struct Keyboard {
-    cards: AtomicUsize,
-    reading: Mutex<()>,
-}
-
-/// A card has given way long enough when it is looked again.
-const CARD_WAIT: Duration = Duration::from_millis(50);
-
-impl Keyboard {
-    /// Reads with `read`, unless a card is open; then waits a moment and gives `None`.
-    pub(crate) fn unless_asked<R>(&self, read: impl FnOnce() -> R) -> Option<R> {
-        if self.cards.load(Ordering::SeqCst) == 0 {
-            let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.cards.load(Ordering::SeqCst) == 0 {
-                return Some(read());
-            }
-        }
-        std::thread::sleep(CARD_WAIT);
-        None
-    }
-
-    /// Reads with `read` for a card.
-    fn for_a_card<R>(&self, read: impl FnOnce() -> R) -> R {
-        self.cards.fetch_add(1, Ordering::SeqCst);
-        let answer = {
-            let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-            read()
-        };
-        self.cards.fetch_sub(1, Ordering::SeqCst);
-        answer
-    }
+struct Screen {
+    words: Words,
+    /// Whether the last line is a status that the next row replaces.
+    status: bool,
+    /// Whether each step shows its details.
+    detailed: bool,
+    /// The details of the newest step.
+    details: Vec<String>,
 }
 
 impl Terminal {
+    /// For a run: rows on stderr, and the answer on stdout.
     pub(crate) fn new() -> Self {
-        let term = Term::stderr();
-        let colour = term.features().colors_supported() && std::env::var_os("NO_COLOR").is_none();
-        Self { term, colour, busy: Mutex::new(()), keyboard: Arc::default() }
+        Self::on(Term::stderr())
+    }
+
+    /// With its rows there.
+    pub(crate) fn on(term: Term) -> Self {
+        let stdout = Term::stdout();
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let colour = term.features().colors_supported() && !set("NO_COLOR");
+        let dumb = std::env::var_os("TERM").is_none_or(|kind| kind.is_empty() || kind == "dumb");
+        let shows_words =
+            if stdout.is_term() { Some(stdout) } else { Some(term.clone()).filter(Term::is_term) };
+        let width = term.size_checked().map_or(WIDEST, |(_, columns)| usize::from(columns));
+        let look = Look { width: width.min(WIDEST), colour, unicode: draws_unicode() };
+        let can_move = term.is_term() && !dumb;
+        Self {
+            term,
+            shows_words,
+            look,
+            can_move,
+            screen: Mutex::default(),
+            keyboard: Arc::default(),
+        }
+    }
+
+    /// Shows the details of each step from here on.
+    pub(crate) fn show_details(&self, on: bool) {
+        lock(&self.screen).detailed = on;
     }
 
     fn width(&self) -> usize {
-        self.term.size_checked().map_or(WIDEST, |(_, columns)| usize::from(columns)).min(WIDEST)
+        let now = self.term.size_checked().map(|(_, columns)| usize::from(columns));
+        now.unwrap_or(self.look.width).min(WIDEST)
+    }
+
+    /// The screen, ready for a whole line.
+    fn line_start(&self) -> MutexGuard<'_, Screen> {
+        let mut screen = lock(&self.screen);
+        self.end_status(&mut screen);
+        let out = self.shows_words.as_ref();
+        screen.words.finish(out);
+        screen
+    }
+
+    fn end_status(&self, screen: &mut Screen) {
+        if std::mem::take(&mut screen.status) {
+            // A terminal that is gone cannot be told anything.
+            let _ = self.term.clear_line();
+        }
     }
 
     /// A line of its own, cut to the width.
     pub(crate) fn row(&self, text: &str) {
-        let _turn = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = truncate_str(text, self.width(), "…");
-        // A terminal that is gone cannot be told anything.
+        let _turn = self.line_start();
+        let line = plain(text);
+        let line = truncate_str(&line, self.width(), "…");
         let _ = writeln!(&self.term, "{line}");
     }
 
-    /// A step that ended: sign, words, and the time at the right.
-    pub(crate) fn step(&self, number: u32, sign: Sign, text: &str, took: std::time::Duration) {
+    /// What is going on just now; the next row replaces it. Only where that can be done.
+    pub(crate) fn status(&self, text: &str) {
+        if !self.can_move {
+            return;
+        }
+        let mut screen = self.line_start();
+        let text = plain(text);
+        let line = truncate_str(&text, self.width().saturating_sub(1), "…");
+        let line = if self.look.colour { dim(&line) } else { line.into_owned() };
+        screen.status = self.term.write_str(&line).is_ok();
+    }
+
+    /// A step that ended: sign, words, and the time at the right. Its details follow where they are
+    /// wanted.
+    pub(crate) fn step(
+        &self,
+        number: u32,
+        sign: Sign,
+        text: &str,
+        took: std::time::Duration,
+        details: Vec<String>,
+    ) {
         let time = format!("{:.1} s", took.as_secs_f64());
         let head = format!("{number:>3} {} ", sign.text());
         let room = self.width().saturating_sub(measure_text_width(&head) + time.len() + 1);
-        let body = truncate_str(text, room, "…");
+        let text = plain(text);
+        let body = truncate_str(&text, room, "…");
         let gap = room.saturating_sub(measure_text_width(&body));
         let line = format!("{head}{body}{} {time}", " ".repeat(gap));
-        let line = if self.colour { sign.paint(&line) } else { line };
-        let _turn = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = if self.look.colour { sign.paint(&line) } else { line };
+        let mut screen = self.line_start();
         let _ = writeln!(&self.term, "{line}");
+        screen.details = details;
+        if screen.detailed {
+            self.draw_details(&screen.details);
+        }
+    }
+
+    /// The details of the newest step.
+    pub(crate) fn details(&self) {
+        let screen = self.line_start();
+        self.draw_details(&screen.details);
+    }
+
+    fn draw_details(&self, details: &[String]) {
+        for line in details {
+            let line = format!("       {}", plain(line));
+            let line = truncate_str(&line, self.width(), "…");
+            let line = if self.look.colour { dim(&line) } else { line.into_owned() };
+            let _ = writeln!(&self.term, "{line}");
+        }
     }
 
     /// A paragraph, not cut.
     pub(crate) fn say(&self, text: &str) {
-        let _turn = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(&self.term, "{text}");
+        let _turn = self.line_start();
+        let _ = writeln!(&self.term, "{}", plain(text));
     }
+
+    /// More of what the model says.
+    pub(crate) fn words(&self, text: &str) {
+        let Some(out) = &self.shows_words else { return };
+        let mut screen = lock(&self.screen);
+        self.end_status(&mut screen);
+        screen.words.push(text, self.look, out);
+    }
+
+    /// What was shown of the model's words is void.
+    pub(crate) fn words_void(&self) {
+        let mut screen = lock(&self.screen);
+        self.end_status(&mut screen);
+        screen.words.void(self.shows_words.as_ref(), self.can_move);
+    }
+
+    /// A text in Markdown: rendered on a terminal, as it is elsewhere.
+    pub(crate) fn markdown(&self, text: &str) {
+        if !self.term.is_term() {
+            return self.say(text);
+        }
+        let _turn = self.line_start();
+        for row in markdown::rows(text, self.look) {
+            let _ = self.term.write_line(&row);
+        }
+    }
+
+    /// The answer: on stdout, once. A terminal has it on the screen already if it came in as words; a
+    /// file or a pipe gets it as the model wrote it.
+    pub(crate) fn answer(&self, text: &str) {
+        let mut screen = lock(&self.screen);
+        self.end_status(&mut screen);
+        let shown = screen.words.finish(self.shows_words.as_ref());
+        let stdout = Term::stdout();
+        if !stdout.is_term() {
+            // A closed pipe needs no message.
+            let _ = writeln!(std::io::stdout().lock(), "{}", plain(text));
+        } else if shown.trim() != text.trim() {
+            for row in markdown::rows(text, self.look) {
+                let _ = stdout.write_line(&row);
+            }
+        }
+    }
+}
+
+/// Whether the locale can show more than ASCII.
+fn draws_unicode() -> bool {
+    let mut set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
+    let locale = set.find(|value| !value.is_empty()).unwrap_or_default();
+    let locale = locale.to_string_lossy().to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Text that commands no terminal: models and pages write what they like.
+pub(crate) fn plain(text: &str) -> String {
+    let harmless = |c: &char| match c {
+        '\n' | '\t' => true,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+        c => !c.is_control(),
+    };
+    text.chars().filter(harmless).collect()
+}
+
+fn dim(text: &str) -> String {
+    console::Style::new().dim().force_styling(true).apply_to(text).to_string()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How a step ended, told without colour too.
