@@ -291,6 +291,7 @@ impl<T: Toolbox> Agent<T> {
             max_tokens: Some(limits::LIST_TOKENS),
             caching: Caching::Conversation,
             reasoning: self.options.reasoning,
+            ..ChatRequest::default()
         };
         Ok(self.ask_once(request, false, bill, watcher, cancel).await?.text)
     }
@@ -343,7 +344,10 @@ impl<T: Toolbox> Agent<T> {
                     let (total, cost) = (bill.usage, bill.cost);
                     watcher.tell(AgentEvent::Usage { last, total, cost }).await;
                 }
-                ModelEvent::Call { .. } | ModelEvent::Keep { .. } | ModelEvent::Stop(_) => {}
+                ModelEvent::Call { .. }
+                | ModelEvent::Keep { .. }
+                | ModelEvent::Odds(_)
+                | ModelEvent::Stop(_) => {}
             }
         }
         let mut reply = builder.finish(&format!("call_{}", self.requests));
@@ -375,6 +379,7 @@ impl<T: Toolbox> Agent<T> {
             max_tokens: self.options.max_tokens,
             caching: Caching::Conversation,
             reasoning: self.options.reasoning,
+            ..ChatRequest::default()
         }
     }
 }

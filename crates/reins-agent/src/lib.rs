@@ -49,8 +49,10 @@ mod error;
 mod event;
 pub mod limits;
 mod prompt;
+pub mod questions;
 mod repetition;
 mod steps;
+mod text;
 mod toolbox;
 
 pub use agent::{Agent, AgentOptions, RunEnd, RunReport};

@@ -33,6 +33,17 @@ pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     if let Some((name, value)) = reasoning(request.reasoning, target) {
         body.insert(name.to_owned(), value);
     }
+    if let (Some(shape), true) = (&request.shape, dialect.shapes) {
+        body.insert(
+            "response_format".to_owned(),
+            json!({"type": "json_schema", "json_schema": {
+                "name": shape.name, "strict": true, "schema": shape.schema,
+            }}),
+        );
+    }
+    if request.odds && dialect.odds {
+        body.insert("logprobs".to_owned(), json!(true));
+    }
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             json!({"type": "function", "function": {
