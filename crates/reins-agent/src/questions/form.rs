@@ -119,7 +119,7 @@ fn matter(subject: &Subject, slots: &[&Slot]) -> String {
     for (label, text) in &subject.words {
         let _ = writeln!(out, "{label}: {}", quoted(text));
     }
-    for (label, text) in &subject.seen {
+    for (label, text) in subject.seen.iter().chain(&subject.said) {
         let _ = writeln!(out, "{label}:\n<data-{nonce:016x}>{}</data-{nonce:016x}>", quoted(text));
     }
     for (at, slot) in slots.iter().enumerate() {

@@ -17,6 +17,7 @@ pub use catalog::{
     SendBan, StatusMessage, Summary,
 };
 pub use quote::is_quoted;
+pub(crate) use read::object as object_in;
 
 use crate::limits::{
     ACTIVE_BATCH, DECISION_BATCH, LOCAL_ANSWER, PERMIT_CONFIDENCE, PLAIN_CONFIDENCE, REMOTE_ANSWER,
@@ -75,6 +76,8 @@ pub trait Closed: Copy + Send + 'static {
 pub struct Subject {
     words: Vec<(&'static str, String)>,
     seen: Vec<(&'static str, String)>,
+    /// What no quotation may be from.
+    said: Vec<(&'static str, String)>,
     partial: bool,
 }
 
@@ -93,10 +96,10 @@ impl Subject {
         self
     }
 
-    /// What we say ourselves, such as the mode before. It counts neither as the person's words nor as
-    /// seen.
-    pub fn fact(mut self, label: &'static str, text: &str) -> Self {
-        self.seen.push((label, text.to_owned()));
+    /// What we or the model said, such as the mode before or the answer to be judged. Data, and no
+    /// quotation may be from it.
+    pub fn said(mut self, label: &'static str, text: &str, most: usize) -> Self {
+        self.said.push((label, crate::text::clip_middle(text.trim(), most)));
         self
     }
 
