@@ -1,30 +1,40 @@
 //! A run: ask the model, carry out its calls, until it answers.
+//!
+//! The loop has four places where something else may have a say: before the first request, at the safe
+//! point before each request, before a step (`Steps::permit`), and at the answer.
 
+use crate::ask::{self, Bill};
+use crate::authority::TaskAuthority;
 use crate::conversation::Conversation;
-use crate::event::AgentEvent;
+use crate::desk::{Desk, Outfit};
+use crate::event::{AgentEvent, Watcher};
+use crate::ids::RunId;
+use crate::inbox::Inbox;
+use crate::journal::{Journal, JournalEvent};
+use crate::judge::Judged;
 use crate::limits;
+use crate::mind::{self, Mind, MindOptions, Planned};
+use crate::mode::{Mode, REQUEST_ACTION_MODE, Route};
+use crate::plan::Agreed;
 use crate::prompt;
-use crate::steps::{Batch, Steps};
+use crate::recorder::Recorder;
+use crate::report::{RunEnd, RunReport, as_answer, failed};
+use crate::resume::CutOff;
+use crate::steps::Steps;
 use crate::toolbox::{AgentTool, Opening, Toolbox};
-use futures_util::StreamExt;
-use reins_core::{RunState, TurnEvent, TurnId, TurnSummary};
-use reins_models::{
-    Caching, ChatRequest, Cost, Message, Model, ModelError, ModelEvent, Notice, Part, Reasoning,
-    Reply, ReplyBuilder, StopReason, ToolCall, ToolSpec, Usage,
-};
+use crate::window::Window;
+use reins_core::{RunState, TurnEvent, TurnId};
+use reins_models::{Model, Reasoning, Reply, StopReason, ToolSpec};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
-/// Randomness that makes a small model try something else.
-const STRAYING: f32 = 0.8;
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
     /// The turn that the steps belong to.
     pub turn: TurnId,
-    /// Calls in one run.
+    /// Calls in one run. The person can allow more while it goes on.
     pub calls: u32,
     /// Randomness of the model; `None` is none for models on this machine and leaves it to the
     /// server otherwise.
@@ -39,6 +49,9 @@ pub struct AgentOptions {
     /// (the compact form of W-230). `None` asks models on this machine only: large ones need no such
     /// help, and it costs a request.
     pub steps_first: Option<bool>,
+    /// The model's window in tokens (W-700). `None` is a usual one: [`limits::WINDOW_LOCAL`] or
+    /// [`limits::WINDOW_CLOUD`].
+    pub window: Option<u64>,
 }
 
 impl Default for AgentOptions {
@@ -51,92 +64,95 @@ impl Default for AgentOptions {
             reasoning: Reasoning::Own,
             instructions: None,
             steps_first: None,
+            window: None,
         }
     }
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// The model answered, and at least one act worked if any was tried.
-    Done {
-        /// What it said.
-        answer: String,
-    },
-    /// The person stopped it.
-    Stopped,
-    /// It used up its calls. Another message goes on from here.
-    StepLimit,
-    /// It could not go on, or nothing that it tried worked.
-    Failed {
-        /// A stable code: one of the model's errors, `no_step_worked`, `going_in_circles`,
-        /// `no_answer` or `withheld`.
-        code: &'static str,
-        /// What happened and what to do next.
-        message: String,
-        /// What the model said, if it did. It may claim more than happened.
-        answer: Option<String>,
-    },
-}
-
-/// A run's end with its counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunReport {
-    /// How it ended.
-    pub end: RunEnd,
-    /// Steps, confirmations and failures.
-    pub summary: TurnSummary,
-    /// Requests to the model.
-    pub requests: u32,
-    /// What they used.
-    pub usage: Usage,
-    /// What they cost, if every price is known.
-    pub cost: Option<Cost>,
 }
 
 /// An agent with its conversation. Further runs continue it.
 pub struct Agent<T> {
-    model: Arc<dyn Model>,
-    toolbox: T,
-    tools: Vec<AgentTool>,
-    options: AgentOptions,
-    conversation: Conversation,
-    requests: u32,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) toolbox: Desk<T>,
+    pub(crate) mind: Mind,
+    pub(crate) tools: Vec<AgentTool>,
+    pub(crate) options: AgentOptions,
+    pub(crate) conversation: Conversation,
+    pub(crate) requests: u32,
+    /// Instructions and tools as each request has them, and their weight.
+    pub(crate) system: String,
+    pub(crate) specs: Vec<ToolSpec>,
+    pub(crate) fixed: usize,
+    pub(crate) window: Window,
+    pub(crate) recorder: Recorder,
+    pub(crate) inbox: Inbox,
+    pub(crate) last_run: RunId,
+    /// A run of an earlier process that did not end.
+    pub(crate) cut_off: Option<CutOff>,
 }
 
-/// Sends events; nobody listening is no error.
-#[derive(Clone, Copy)]
-pub(crate) struct Watcher<'a>(&'a mpsc::Sender<AgentEvent>);
-
-impl Watcher<'_> {
-    pub(crate) async fn tell(&self, event: AgentEvent) {
-        // The receiver may be gone; the run goes on all the same.
-        let _ = self.0.send(event).await;
-    }
-}
-
-/// Why the model gave no answer.
-enum NoReply {
-    Stopped,
-    Failed(ModelError),
-}
-
-impl From<NoReply> for RunEnd {
-    fn from(no_reply: NoReply) -> Self {
-        match no_reply {
-            NoReply::Stopped => Self::Stopped,
-            NoReply::Failed(error) => {
-                Self::Failed { code: error.code(), message: error.to_string(), answer: None }
-            }
-        }
-    }
+/// One run while it goes on.
+pub(crate) struct Run<'a> {
+    pub(crate) task: TaskAuthority,
+    pub(crate) steps: Steps,
+    pub(crate) bill: Bill,
+    pub(crate) watcher: Watcher<'a>,
+    pub(crate) cancel: &'a CancellationToken,
+    pub(crate) recorder: Recorder,
+    /// Empty answers in a row.
+    empty: u32,
+    /// Whether an end right after a failed step was doubted.
+    doubted: bool,
+    /// Whether an answer that says more than was seen was sent back.
+    sent_back: bool,
 }
 
 impl<T: Toolbox> Agent<T> {
     /// An agent with an empty conversation.
     pub fn new(model: Arc<dyn Model>, toolbox: T, options: AgentOptions) -> Self {
+        let toolbox = Desk::new(toolbox);
         let tools = toolbox.tools();
-        Self { model, toolbox, tools, options, conversation: Conversation::default(), requests: 0 }
+        let (system, specs) = (ask::system(options.instructions.as_deref()), ask::specs(&tools));
+        let local = model.is_local();
+        let usual = if local { limits::WINDOW_LOCAL } else { limits::WINDOW_CLOUD };
+        Self {
+            window: Window::new(options.window.unwrap_or(usual)),
+            // A small model does better if old pages go at once; elsewhere a steady beginning is cheap.
+            conversation: if local { Conversation::default() } else { Conversation::steady() },
+            fixed: ask::fixed(&system, &specs),
+            recorder: Recorder::default(),
+            inbox: Inbox::new(Recorder::default()),
+            last_run: RunId(0),
+            requests: 0,
+            cut_off: None,
+            mind: Mind::new(MindOptions::default(), model.clone()),
+            model,
+            toolbox,
+            tools,
+            options,
+            system,
+            specs,
+        }
+    }
+
+    /// The same with a journal, which everything is written into from here on.
+    #[must_use]
+    pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.recorder = Recorder::new(journal);
+        self.inbox = Inbox::new(self.recorder.clone());
+        self
+    }
+
+    /// The same with a mind: modes, plans and judged answers.
+    #[must_use]
+    pub fn with_mind(mut self, options: MindOptions) -> Self {
+        self.mind = Mind::new(options, self.model.clone());
+        self.toolbox.connect(self.mind.questions(), self.mind.person());
+        self
+    }
+
+    /// Where the person puts what they say while a run goes on.
+    pub fn inbox(&self) -> Inbox {
+        self.inbox.clone()
     }
 
     /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
@@ -147,98 +163,213 @@ impl<T: Toolbox> Agent<T> {
         events: &mpsc::Sender<AgentEvent>,
         cancel: &CancellationToken,
     ) -> RunReport {
-        let watcher = Watcher(events);
-        let turn = self.options.turn;
-        let state = |state| AgentEvent::Turn(TurnEvent::State { turn, state });
-        watcher.tell(state(RunState::Working)).await;
-        let mut bill = Bill { cost: Some(Cost(0)), ..Bill::default() };
-        let mut steps = Steps::new(turn, self.options.calls);
-        let end = self.loop_until_end(task, opening, &mut steps, &mut bill, watcher, cancel).await;
-        let summary = steps.summary();
-        watcher.tell(AgentEvent::Turn(TurnEvent::Summary(summary))).await;
-        let last = match &end {
-            RunEnd::Done { .. } => RunState::Done,
-            RunEnd::Stopped | RunEnd::StepLimit => RunState::Stopped,
-            RunEnd::Failed { .. } => RunState::Error,
-        };
-        watcher.tell(state(last)).await;
-        RunReport { end, summary, requests: bill.requests, usage: bill.usage, cost: bill.cost }
+        self.last_run = RunId(self.last_run.0 + 1);
+        self.cut_off = None;
+        let authority = TaskAuthority::new(self.last_run, task);
+        let mut run = self.begin(authority, events, cancel).await;
+        let end = self.from_the_start(&mut run, opening).await;
+        self.end(run, end).await
     }
 
-    async fn loop_until_end(
+    /// Gets a run going.
+    pub(crate) async fn begin<'a>(
+        &self,
+        task: TaskAuthority,
+        events: &'a mpsc::Sender<AgentEvent>,
+        cancel: &'a CancellationToken,
+    ) -> Run<'a> {
+        let (watcher, turn) = (Watcher(events), self.options.turn);
+        self.inbox.begin(task.run);
+        let state = RunState::Working;
+        watcher.tell(AgentEvent::Turn(TurnEvent::State { turn, state })).await;
+        Run {
+            steps: Steps::new(turn, self.options.calls),
+            bill: Bill::default(),
+            recorder: self.recorder.clone(),
+            empty: 0,
+            doubted: false,
+            sent_back: false,
+            task,
+            watcher,
+            cancel,
+        }
+    }
+
+    /// Before the first request: the person's words, the steps that a small model lists (W-230), the
+    /// page that is open.
+    async fn from_the_start(
         &mut self,
+        run: &mut Run<'_>,
+        opening: &Opening,
+    ) -> Result<RunEnd, RunEnd> {
+        let (id, task) = (run.task.run, run.task.request().to_owned());
+        run.recorder.write(|| JournalEvent::Person { run: id, text: task.clone() }).await?;
+        self.toolbox.begin(&task, self.mind.before());
+        let began = self.conversation.entries.len();
+        let mut handed: Option<Route> = None;
+        loop {
+            self.prepare(run, &task, opening, handed).await?;
+            let end = self.until_end(run).await;
+            // An action mode was granted: what was read on the way to it counts no more, and the
+            // request begins again (W-049).
+            match self.toolbox.take_granted() {
+                Some(route) => handed = Some(route),
+                None => return end,
+            }
+            self.conversation.entries.truncate(began);
+        }
+    }
+
+    /// Gets mode, plan and first page of a task together, and puts it before the model.
+    async fn prepare(
+        &mut self,
+        run: &mut Run<'_>,
         task: &str,
         opening: &Opening,
-        steps: &mut Steps,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> RunEnd {
-        let mut next = None;
-        if self.lists_steps() {
-            match self.ask_for_steps(task, bill, watcher, cancel).await {
-                Ok(list) => {
-                    next = steps.plan(&list);
-                    if let Some(told) = steps.planned() {
-                        watcher.tell(AgentEvent::Notice(told)).await;
-                    }
-                }
-                Err(no_reply) => return no_reply.into(),
+        handed: Option<Route>,
+    ) -> Result<(), RunEnd> {
+        // The calls of an opening are the person's own, so they are made in every mode.
+        self.equip(&Route::picked(Mode::Act), None);
+        let (mut opened, mut next) = (None, None);
+        let mut route = match handed.or_else(|| self.mind.picked()) {
+            Some(route) => route,
+            None => {
+                let batch = batch!(self, run);
+                let open = run.steps.open(&batch, opening);
+                // The words are read while the page is (W-038).
+                let (route, page) = tokio::join!(self.mind.route(task, run.cancel), open);
+                opened = Some(page?);
+                route
+            }
+        };
+        self.bill_mind(run).await;
+        if let Some(told) = Mind::told(&route) {
+            run.watcher.tell(AgentEvent::Notice(told)).await;
+        }
+        let small = route.mode != Mode::Ask && self.lists_steps();
+        let planned = self.mind.plan(task, &route, small, run.cancel).await;
+        self.bill_mind(run).await;
+        let agreed = match planned {
+            Planned::None => None,
+            Planned::Agreed(agreed) => Some(agreed),
+            Planned::ReadOnly(why) => {
+                run.watcher.tell(AgentEvent::Notice(why)).await;
+                route.mode = Mode::Ask;
+                None
+            }
+            Planned::End(end) => return Err(end),
+        };
+        if small
+            && agreed.is_none()
+            && let Some(list) = self.ask_for_steps(run, task).await?
+        {
+            next = run.steps.plan(&list);
+            if let Some(told) = run.steps.planned() {
+                run.watcher.tell(AgentEvent::Notice(told)).await;
+            }
+            if let Some(text) = next.clone() {
+                run.recorder.write(|| JournalEvent::Plan { text }).await?;
             }
         }
-        let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
-        let opened = steps.open(&batch, opening).await;
-        if cancel.is_cancelled() {
-            return RunEnd::Stopped;
+        let opened = match opened {
+            Some(opened) => opened,
+            None => run.steps.open(&batch!(self, run), opening).await?,
+        };
+        if run.cancel.is_cancelled() {
+            return Err(RunEnd::Stopped);
         }
+        self.equip(&route, agreed.as_ref());
         let mut first = format!("Task: {task}");
+        if let Some(agreed) = &agreed {
+            first.push_str("\n\n");
+            first.push_str(&agreed.pinned);
+            let text = agreed.pinned.clone();
+            run.recorder.write(|| JournalEvent::Plan { text }).await?;
+        }
         for line in &opened.texts {
             first.push_str("\n\n");
             first.push_str(line);
         }
         self.conversation.task(first, opened.page, next);
-        let (mut empty, mut doubted) = (0, false);
-        loop {
-            let reply = match self.ask(steps.repeats(), bill, watcher, cancel).await {
-                Ok(reply) => reply,
-                Err(no_reply) => return no_reply.into(),
-            };
-            if reply.stop == Some(StopReason::Filtered) {
-                return failed("withheld", "the provider withheld the model's answer", None);
+        Ok(())
+    }
+
+    /// The tools and instructions of a mode and a plan.
+    fn equip(&mut self, route: &Route, agreed: Option<&Agreed>) {
+        self.toolbox.equip(Outfit {
+            mode: route.mode,
+            hand_over: route.may_hand_over(),
+            clarifies: self.mind.clarifies(route),
+            memory: mind::memory(agreed),
+        });
+        self.refit(Mind::note(route));
+    }
+
+    fn refit(&mut self, note: Option<&str>) {
+        let more: Vec<&str> =
+            self.options.instructions.as_deref().into_iter().chain(note).collect();
+        let more = more.join("\n\n");
+        self.tools = self.toolbox.tools();
+        self.system = ask::system(Some(more.as_str()).filter(|more| !more.is_empty()));
+        self.specs = ask::specs(&self.tools);
+        self.fixed = ask::fixed(&self.system, &self.specs);
+    }
+
+    /// A way to an action mode that was refused twice is gone (W-051).
+    fn withdraw_hand_over(&mut self) {
+        let offered = self.tools.iter().any(|tool| tool.name == REQUEST_ACTION_MODE);
+        if offered && !self.toolbox.has_hand_over() {
+            self.refit(Mind::note(&Route::picked(Mode::Ask)));
+        }
+    }
+
+    /// What thinking used goes on the run's bill.
+    async fn bill_mind(&self, run: &mut Run<'_>) {
+        let used = self.mind.take_used();
+        if used.requests > 0 {
+            run.bill.requests += used.requests;
+            run.bill.add(used.usage, used.cost);
+            let (total, cost) = (run.bill.usage, run.bill.cost);
+            run.watcher.tell(AgentEvent::Usage { last: used.usage, total, cost }).await;
+        }
+    }
+
+    /// The end that an answer makes, if it stands; what says more than was seen is sent back once
+    /// (W-489).
+    async fn judged(
+        &mut self,
+        run: &mut Run<'_>,
+        answer: String,
+    ) -> Result<Option<RunEnd>, RunEnd> {
+        let end = run.steps.judge(answer.clone());
+        let mind = &self.mind;
+        let seen = self.toolbox.seen(|evidence, memory| mind.look(&answer, evidence, memory));
+        let Some(seen) = seen.filter(|_| matches!(end, RunEnd::Done { .. })) else {
+            return Ok(Some(end));
+        };
+        let judged = self.mind.judge(&answer, &run.task.words(), seen, run.cancel).await;
+        self.bill_mind(run).await;
+        if run.cancel.is_cancelled() {
+            return Err(RunEnd::Stopped);
+        }
+        match judged {
+            Judged::Stands => Ok(Some(end)),
+            Judged::Unchecked(why) => {
+                let told = format!("nobody checked the answer against what was seen ({why})");
+                run.watcher.tell(AgentEvent::Notice(told)).await;
+                Ok(Some(end))
             }
-            let (text, calls) = (reply.text, reply.calls);
-            if let Some(answer) = as_answer(&calls, &text, &self.tools) {
-                self.conversation.assistant(answer.clone(), Vec::new(), Vec::new());
-                return steps.judge(answer);
+            Judged::Admits => {
+                let message = "the model itself says that it is not done";
+                Ok(Some(failed("said_not_done", message, Some(answer))))
             }
-            self.conversation.assistant(text.clone(), calls.clone(), reply.kept);
-            if calls.is_empty() {
-                let cut_off = reply.stop == Some(StopReason::Length);
-                if text.trim().is_empty() || (cut_off && empty < limits::EMPTY_ANSWERS) {
-                    empty += 1;
-                    if empty > limits::EMPTY_ANSWERS {
-                        return failed("no_answer", "the model gave no answer", None);
-                    }
-                    let remark = if cut_off { prompt::CUT_OFF } else { prompt::EMPTY };
-                    self.conversation.remark(remark);
-                    continue;
-                }
-                if let (false, Some((step, result))) = (doubted, steps.last_problem()) {
-                    doubted = true;
-                    self.conversation.remark(prompt::not_done(step, result));
-                    watcher.tell(AgentEvent::TextVoid).await;
-                    continue;
-                }
-                return steps.judge(text);
+            Judged::Doubted(doubt) if !run.sent_back => {
+                run.sent_back = true;
+                self.remark(run, doubt.remark).await?;
+                run.watcher.tell(AgentEvent::TextVoid).await;
+                Ok(None)
             }
-            empty = 0;
-            let batch = Batch { toolbox: &self.toolbox, tools: &self.tools, watcher, cancel };
-            if let Some(end) = steps.carry_out(&batch, &calls, &mut self.conversation).await {
-                return end;
-            }
-            if self.model.is_local() {
-                self.conversation.forget_failures();
-            }
+            Judged::Doubted(doubt) => Ok(Some(failed(doubt.code, &doubt.message, Some(answer)))),
         }
     }
 
@@ -247,190 +378,133 @@ impl<T: Toolbox> Agent<T> {
         self.options.steps_first.unwrap_or_else(|| self.model.is_local())
     }
 
-    /// One answer of the model. A conversation that is too long is shortened once.
-    async fn ask(
-        &mut self,
-        straying: bool,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<Reply, NoReply> {
+    pub(crate) async fn until_end(&mut self, run: &mut Run<'_>) -> Result<RunEnd, RunEnd> {
         loop {
-            match self.ask_once(self.request(straying), true, bill, watcher, cancel).await {
-                Err(NoReply::Failed(error @ ModelError::ContextTooLong { .. })) => {
-                    if !self.conversation.shrink() {
-                        return Err(NoReply::Failed(error));
-                    }
-                    let remark =
-                        "the conversation was too long for the model; older parts are left out";
-                    watcher.tell(AgentEvent::Notice(remark.to_owned())).await;
-                }
-                other => return other,
-            }
-        }
-    }
-
-    /// The model's list of steps. It is not shown as an answer.
-    async fn ask_for_steps(
-        &mut self,
-        task: &str,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<String, NoReply> {
-        let user = |text: &str| Message::User(vec![Part::Text(text.to_owned())]);
-        let example = |(task, steps): &(&str, &str)| {
-            let text = (*steps).to_owned();
-            [user(task), Message::Assistant { text, calls: Vec::new(), kept: Vec::new() }]
-        };
-        let request = ChatRequest {
-            system: prompt::LIST_STEPS.to_owned(),
-            messages: prompt::LISTED.iter().flat_map(example).chain([user(task)]).collect(),
-            tools: Vec::new(),
-            temperature: self.temperature(false),
-            max_tokens: Some(limits::LIST_TOKENS),
-            caching: Caching::Conversation,
-            reasoning: self.options.reasoning,
-            ..ChatRequest::default()
-        };
-        Ok(self.ask_once(request, false, bill, watcher, cancel).await?.text)
-    }
-
-    /// A small model is at its best without randomness, but without it never leaves a circle.
-    fn temperature(&self, straying: bool) -> Option<f32> {
-        let local = if straying { STRAYING } else { 0.0 };
-        self.options.temperature.or(self.model.is_local().then_some(local))
-    }
-
-    /// One request. What comes is shown while it comes if it is meant for the person.
-    async fn ask_once(
-        &mut self,
-        request: ChatRequest,
-        shown: bool,
-        bill: &mut Bill,
-        watcher: Watcher<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<Reply, NoReply> {
-        self.requests += 1;
-        bill.requests += 1;
-        let mut stream = self.model.stream(request);
-        let mut builder = ReplyBuilder::default();
-        loop {
-            let item = tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(NoReply::Stopped),
-                item = stream.next() => item,
+            self.safe_point(run).await?;
+            let Some(reply) = self.ask(run).await? else {
+                continue;
             };
-            let event = match item {
-                None => break,
-                Some(Err(error)) => return Err(NoReply::Failed(error)),
-                Some(Ok(event)) => event,
-            };
-            builder.push(&event);
-            match event {
-                ModelEvent::Text(text) if shown => watcher.tell(AgentEvent::Text(text)).await,
-                ModelEvent::Reasoning(text) if shown => {
-                    watcher.tell(AgentEvent::Reasoning(text)).await;
+            if reply.stop == Some(StopReason::Filtered) {
+                return Err(failed("withheld", "the provider withheld the model's answer", None));
+            }
+            if let Some(answer) = as_answer(&reply.calls, &reply.text, &self.tools) {
+                self.answered(run, &Reply { text: answer.clone(), ..Reply::default() }).await?;
+                match self.judged(run, answer).await? {
+                    Some(end) => return Ok(end),
+                    None => continue,
                 }
-                ModelEvent::Text(_) | ModelEvent::Reasoning(_) => {}
-                ModelEvent::Notice(notice) => {
-                    if shown && notice == Notice::Restarted {
-                        watcher.tell(AgentEvent::TextVoid).await;
-                    }
-                    watcher.tell(AgentEvent::Notice(notice.sentence())).await;
+            }
+            self.answered(run, &reply).await?;
+            if reply.calls.is_empty() {
+                if let Some(end) = self.at_the_answer(run, reply).await? {
+                    return Ok(end);
                 }
-                ModelEvent::Usage(last) => {
-                    bill.add(last, self.model.cost(&last));
-                    let (total, cost) = (bill.usage, bill.cost);
-                    watcher.tell(AgentEvent::Usage { last, total, cost }).await;
-                }
-                ModelEvent::Call { .. }
-                | ModelEvent::Keep { .. }
-                | ModelEvent::Odds(_)
-                | ModelEvent::Stop(_) => {}
+                continue;
+            }
+            run.empty = 0;
+            let batch = batch!(self, run);
+            run.steps.carry_out(&batch, &reply.calls, &mut self.conversation).await?;
+            self.withdraw_hand_over();
+            if self.toolbox.is_granted() {
+                // It begins again; see `from_the_start`.
+                return Err(RunEnd::Stopped);
+            }
+            if self.model.is_local() {
+                self.conversation.forget_failures();
             }
         }
-        let mut reply = builder.finish(&format!("call_{}", self.requests));
-        // Some servers count calls from 0 in each answer.
-        for (at, call) in reply.calls.iter_mut().enumerate() {
-            if self.conversation.knows(&call.id) {
-                call.id = format!("call_{}_{at}", self.requests);
-            }
-        }
-        Ok(reply)
     }
 
-    fn request(&self, straying: bool) -> ChatRequest {
-        let mut system = prompt::SYSTEM.to_owned();
-        if let Some(more) = &self.options.instructions {
-            system.push_str("\n\n");
-            system.push_str(more);
+    /// Between a result and the next request, where nothing is under way: what the person said enters
+    /// the task (W-082, W-091), and the conversation is shortened if it is due (W-700).
+    async fn safe_point(&mut self, run: &mut Run<'_>) -> Result<(), RunEnd> {
+        while let Some(correction) = self.inbox.take() {
+            let (id, text) = (correction.id, correction.text);
+            let revision = run.task.correct(text.clone());
+            let applied = JournalEvent::CorrectionApplied { correction: id, revision };
+            run.recorder.write(|| applied).await?;
+            self.conversation.correction(prompt::corrected(&text));
+            self.toolbox.heard(&text);
+            run.steps.correct(revision);
+            run.doubted = false;
+            run.watcher.tell(AgentEvent::Corrected { correction: id, revision, text }).await;
         }
-        let tool = |tool: &AgentTool| ToolSpec {
-            name: tool.name.clone(),
-            description: tool.description.clone(),
-            schema: tool.schema.clone(),
+        self.keep_within_window(run).await
+    }
+
+    /// An answer of the model enters the conversation.
+    async fn answered(&mut self, run: &Run<'_>, reply: &Reply) -> Result<(), RunEnd> {
+        let Reply { text, calls, kept, .. } = reply;
+        self.conversation.assistant(text.clone(), calls.clone(), kept.clone());
+        let event =
+            || JournalEvent::Reply { text: text.clone(), calls: calls.clone(), kept: kept.clone() };
+        run.recorder.write(event).await
+    }
+
+    /// The model answered without a call: whether the run ends with that.
+    async fn at_the_answer(
+        &mut self,
+        run: &mut Run<'_>,
+        reply: Reply,
+    ) -> Result<Option<RunEnd>, RunEnd> {
+        // What the person said meanwhile may well be about what was left out (W-092).
+        if self.inbox.is_corrected() {
+            return Ok(None);
+        }
+        let cut_off = reply.stop == Some(StopReason::Length);
+        if reply.text.trim().is_empty() || (cut_off && run.empty < limits::EMPTY_ANSWERS) {
+            run.empty += 1;
+            if run.empty > limits::EMPTY_ANSWERS {
+                return Err(failed("no_answer", "the model gave no answer", None));
+            }
+            let remark = if cut_off { prompt::CUT_OFF } else { prompt::EMPTY };
+            self.remark(run, remark.to_owned()).await?;
+            return Ok(None);
+        }
+        if let (false, Some((step, result))) = (run.doubted, run.steps.last_problem()) {
+            let remark = prompt::not_done(step, result);
+            run.doubted = true;
+            self.remark(run, remark).await?;
+            run.watcher.tell(AgentEvent::TextVoid).await;
+            return Ok(None);
+        }
+        self.judged(run, reply.text).await
+    }
+
+    pub(crate) async fn remark(&mut self, run: &Run<'_>, text: String) -> Result<(), RunEnd> {
+        self.conversation.remark(text.clone());
+        run.recorder.write(|| JournalEvent::Remark { text }).await
+    }
+
+    /// The run is over: what is left of it is told.
+    pub(crate) async fn end(&mut self, mut run: Run<'_>, end: Result<RunEnd, RunEnd>) -> RunReport {
+        let mut end = end.unwrap_or_else(|end| end);
+        if let RunEnd::StepLimit { so_far } = &mut end {
+            *so_far = self.so_far(&mut run).await;
+        }
+        let (watcher, turn, id) = (run.watcher, self.options.turn, run.task.run);
+        if let Err(error) = self.inbox.end(end == RunEnd::Stopped).await {
+            tracing::error!(%error, "what waits could not be recorded");
+        }
+        let ended =
+            || JournalEvent::End { run: id, how: end.word().into(), text: end.text().into() };
+        if let Err(failure) = run.recorder.write(ended).await {
+            end = failure;
+        }
+        let waiting = self.inbox.waiting();
+        if !waiting.is_empty() {
+            watcher.tell(AgentEvent::Waiting(waiting)).await;
+        }
+        let summary = run.steps.summary();
+        watcher.tell(AgentEvent::Turn(TurnEvent::Summary(summary))).await;
+        let state = match &end {
+            RunEnd::Done { .. } => RunState::Done,
+            RunEnd::Stopped | RunEnd::StepLimit { .. } => RunState::Stopped,
+            RunEnd::Failed { .. } => RunState::Error,
         };
-        ChatRequest {
-            system,
-            messages: self.conversation.messages(),
-            tools: self.tools.iter().map(tool).collect(),
-            temperature: self.temperature(straying),
-            max_tokens: self.options.max_tokens,
-            caching: Caching::Conversation,
-            reasoning: self.options.reasoning,
-            ..ChatRequest::default()
-        }
+        watcher.tell(AgentEvent::Turn(TurnEvent::State { turn, state })).await;
+        let (submissions, bill) = (run.steps.receipts(), run.bill);
+        let (requests, usage, cost) = (bill.requests, bill.usage, bill.cost);
+        RunReport { run: id, end, summary, requests, usage, cost, submissions }
     }
-}
-
-/// What a run's requests used and cost.
-#[derive(Debug, Default)]
-struct Bill {
-    requests: u32,
-    usage: Usage,
-    cost: Option<Cost>,
-}
-
-impl Bill {
-    fn add(&mut self, usage: Usage, cost: Option<Cost>) {
-        self.usage += usage;
-        self.cost = match (self.cost, cost) {
-            (Some(mut all), Some(cost)) => {
-                all += cost;
-                Some(all)
-            }
-            _ => None,
-        };
-    }
-}
-
-pub(crate) fn failed(code: &'static str, message: &str, answer: Option<String>) -> RunEnd {
-    RunEnd::Failed { code, message: message.to_owned(), answer }
-}
-
-/// Some models end by calling a tool that they made up for it.
-fn as_answer(calls: &[ToolCall], text: &str, tools: &[AgentTool]) -> Option<String> {
-    const ENDS: [&str; 8] = [
-        "done",
-        "finish",
-        "answer",
-        "final_answer",
-        "complete",
-        "end",
-        "terminate",
-        "task_complete",
-    ];
-    let [call] = calls else {
-        return None;
-    };
-    if !ENDS.contains(&call.name.as_str()) || tools.iter().any(|tool| tool.name == call.name) {
-        return None;
-    }
-    let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-    let said = ["answer", "text", "summary", "message", "result", "reason"]
-        .iter()
-        .find_map(|key| arguments[*key].as_str());
-    let answer = said.unwrap_or(text).trim();
-    Some(if answer.is_empty() { "Done.".to_owned() } else { answer.to_owned() })
 }

@@ -1,7 +1,7 @@
-//! What the model has seen so far, kept short: a page that a newer look at it replaces becomes one
-//! line, and old pictures go.
+//! What the model has seen so far. What is sent grows at its end only, because providers cache what
+//! comes again unchanged; how it gets shorter is in `shortening.rs`.
 
-use crate::limits::{PICTURES_KEPT, RESULT_CHARS};
+use crate::limits::RESULT_CHARS;
 use crate::toolbox::{PageView, ToolReply};
 use reins_models::{Image, Kept, Message, Part, ToolCall};
 use std::collections::HashSet;
@@ -9,32 +9,40 @@ use std::collections::HashSet;
 /// What stands in the place of a page that is not shown any more.
 const GONE: &str = "(The page as it was then is left out.)";
 
-/// Results keep this many characters when the window is too small for all of them.
-const SHRUNK_CHARS: usize = 200;
-
-/// The newest entries stay whole then (W-702).
-const SHRUNK_KEEPS: usize = 6;
+/// What stands in the place of a page that looks as it did when it was last shown.
+const SAME: &str = "(The page looks exactly as it was last shown above.)";
 
 /// The messages of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
+    /// Whether what was sent stays as it is until it is worth a change. Small models on this machine do
+    /// better if old pages go at once.
+    steady: bool,
 }
 
 #[derive(Debug)]
-struct Entry {
-    kind: Kind,
-    text: String,
-    page: Shown,
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
+    pub(crate) page: Shown,
     /// Below the page: what stands last is heeded most.
-    below: Option<String>,
-    images: Vec<Image>,
+    pub(crate) below: Option<String>,
+    pub(crate) images: Vec<Image>,
+    /// Whether there were pictures that are not sent any more.
+    pub(crate) pruned: bool,
+    /// Bytes of calls and of what providers want back.
+    pub(crate) extra: usize,
 }
 
 #[derive(Debug)]
-enum Kind {
+pub(crate) enum Kind {
     /// A task of the person.
     Task,
+    /// What the person said while the run went on.
+    Correction,
+    /// What stands for older messages.
+    Summary,
     /// A remark of the loop.
     Remark,
     /// An answer of the model.
@@ -44,32 +52,65 @@ enum Kind {
 }
 
 #[derive(Debug)]
-enum Shown {
+pub(crate) enum Shown {
     Nothing,
     Page(PageView),
+    /// A newer look replaces it, and it is still sent.
+    Old(PageView),
+    /// Nothing changed since it was shown.
+    Same,
     Gone,
 }
 
+impl Entry {
+    fn new(kind: Kind, text: String, page: Shown) -> Self {
+        Self { kind, text, page, below: None, images: Vec::new(), pruned: false, extra: 0 }
+    }
+}
+
 impl Conversation {
+    /// A conversation whose beginning stays the same from request to request.
+    pub(crate) fn steady() -> Self {
+        Self { steady: true, ..Self::default() }
+    }
+
     /// A task of the person, maybe with the page that is open and what is to be done first.
     pub(crate) fn task(&mut self, text: String, page: Option<PageView>, next: Option<String>) {
-        self.supersede(page.as_ref());
-        let page = page.map_or(Shown::Nothing, Shown::Page);
-        self.entries.push(Entry { kind: Kind::Task, text, page, below: next, images: Vec::new() });
+        let page = self.shown(page);
+        self.entries.push(Entry { below: next, ..Entry::new(Kind::Task, text, page) });
+    }
+
+    /// What the person said while the run went on.
+    pub(crate) fn correction(&mut self, text: String) {
+        self.entries.push(Entry::new(Kind::Correction, text, Shown::Nothing));
     }
 
     /// A remark of the loop.
     pub(crate) fn remark(&mut self, text: impl Into<String>) {
-        let (text, page) = (text.into(), Shown::Nothing);
-        let kind = Kind::Remark;
-        self.entries.push(Entry { kind, text, page, below: None, images: Vec::new() });
+        self.remark_with(text.into(), None);
+    }
+
+    /// A remark of the loop with the page that is open.
+    pub(crate) fn remark_with(&mut self, text: String, page: Option<PageView>) {
+        let page = self.shown(page);
+        self.entries.push(Entry::new(Kind::Remark, text, page));
     }
 
     /// An answer of the model, with what its provider wants back.
     pub(crate) fn assistant(&mut self, text: String, calls: Vec<ToolCall>, kept: Vec<Kept>) {
+        let calls_size =
+            |call: &ToolCall| call.arguments.len() + call.name.len() + size(&call.kept);
+        let extra = calls.iter().map(calls_size).sum::<usize>() + size(&kept);
         let kind = Kind::Assistant { calls, kept };
-        let page = Shown::Nothing;
-        self.entries.push(Entry { kind, text, page, below: None, images: Vec::new() });
+        self.entries.push(Entry { extra, ..Entry::new(kind, text, Shown::Nothing) });
+    }
+
+    /// What the model wrote down before it began stands below the task.
+    pub(crate) fn plan(&mut self, text: String) {
+        let task = self.entries.iter_mut().rev().find(|entry| matches!(entry.kind, Kind::Task));
+        if let Some(task) = task {
+            task.below = Some(text);
+        }
     }
 
     /// Whether there is a call with this id.
@@ -88,7 +129,7 @@ impl Conversation {
         remarks: &[&str],
         next: Option<String>,
     ) {
-        self.supersede(reply.page.as_ref());
+        let page = self.shown(reply.page.clone());
         let mut text = clip(&reply.text, RESULT_CHARS);
         for remark in remarks {
             if !text.is_empty() {
@@ -103,22 +144,53 @@ impl Conversation {
                 idle: !reply.is_ok() || reply.changed == Some(false),
             },
             text,
-            page: reply.page.map_or(Shown::Nothing, Shown::Page),
+            page,
             below: next,
             images: reply.images,
+            pruned: false,
+            extra: 0,
         });
     }
 
-    /// A whole new look at a tab replaces everything that was shown of it.
-    fn supersede(&mut self, page: Option<&PageView>) {
-        let Some(page) = page.filter(|page| page.whole) else {
-            return;
+    /// The words of the newest entry.
+    pub(crate) fn newest(&self) -> &str {
+        self.entries.last().map_or("", |entry| &entry.text)
+    }
+
+    /// Whether the newest entry is the result of a call.
+    pub(crate) fn ends_with_result(&self) -> bool {
+        self.entries.last().is_some_and(|entry| matches!(entry.kind, Kind::Result { .. }))
+    }
+
+    /// How a new look is shown. A whole one replaces everything that was shown of its tab; one that is
+    /// equal to what was shown is not shown twice.
+    fn shown(&mut self, page: Option<PageView>) -> Shown {
+        let Some(page) = page else {
+            return Shown::Nothing;
         };
-        for entry in &mut self.entries {
-            if matches!(&entry.page, Shown::Page(old) if old.tab == page.tab) {
-                entry.page = Shown::Gone;
-            }
+        if !page.whole {
+            return Shown::Page(page);
         }
+        if self.steady && self.shows(&page) {
+            return Shown::Same;
+        }
+        for entry in &mut self.entries {
+            entry.page = match std::mem::replace(&mut entry.page, Shown::Nothing) {
+                Shown::Page(old) if old.tab == page.tab && self.steady => Shown::Old(old),
+                Shown::Page(old) if old.tab == page.tab => Shown::Gone,
+                other => other,
+            };
+        }
+        Shown::Page(page)
+    }
+
+    /// Whether the newest look at the tab showed just this.
+    fn shows(&self, page: &PageView) -> bool {
+        let looks = self.entries.iter().rev().filter_map(|entry| match &entry.page {
+            Shown::Page(look) if look.tab == page.tab => Some(look),
+            _ => None,
+        });
+        looks.take(1).any(|look| !look.state.is_empty() && look.state == page.state)
     }
 
     /// If the newest step did something, steps before it that did nothing are taken out. A small
@@ -145,47 +217,18 @@ impl Conversation {
                 calls.retain(|call| !idle.contains(&call.id));
                 !calls.is_empty()
             }
-            Kind::Task | Kind::Remark | Kind::Assistant { .. } => true,
+            _ => true,
         });
-    }
-
-    /// Makes the conversation much shorter, for a window that it does not fit into; false if it
-    /// already was as short as that.
-    pub(crate) fn shrink(&mut self) -> bool {
-        let before = self.size();
-        let is_page = |entry: &Entry| matches!(entry.page, Shown::Page(_));
-        let newest_page = self.entries.iter().rposition(is_page);
-        let whole_from = self.entries.len().saturating_sub(SHRUNK_KEEPS);
-        for (at, entry) in self.entries.iter_mut().enumerate() {
-            entry.images.clear();
-            if Some(at) != newest_page && matches!(entry.page, Shown::Page(_)) {
-                entry.page = Shown::Gone;
-            }
-            if at < whole_from && matches!(entry.kind, Kind::Result { .. }) {
-                entry.text = clip(&entry.text, SHRUNK_CHARS);
-            }
-        }
-        self.size() < before
-    }
-
-    fn size(&self) -> usize {
-        let page = |entry: &Entry| match &entry.page {
-            Shown::Page(page) => page.text.len(),
-            _ => 0,
-        };
-        let images =
-            |entry: &Entry| entry.images.iter().map(|image| image.bytes.len()).sum::<usize>();
-        self.entries.iter().map(|entry| entry.text.len() + page(entry) + images(entry)).sum()
     }
 
     /// The messages for a request.
     pub(crate) fn messages(&self) -> Vec<Message> {
-        let pictures_from = self.entries.len().saturating_sub(PICTURES_KEPT);
-        let message = |(at, entry): (usize, &Entry)| {
+        let message = |entry: &Entry| {
             let mut text = entry.text.clone();
             let page = match &entry.page {
                 Shown::Nothing => None,
-                Shown::Page(page) => Some(page.text.as_str()),
+                Shown::Page(page) | Shown::Old(page) => Some(page.text.as_str()),
+                Shown::Same => Some(SAME),
                 Shown::Gone => Some(GONE),
             };
             if let Some(page) = page {
@@ -199,13 +242,14 @@ impl Conversation {
                 text.push_str(below);
             }
             let mut parts = vec![Part::Text(text)];
-            if at >= pictures_from {
-                parts.extend(entry.images.iter().cloned().map(Part::Image));
-            } else if !entry.images.is_empty() {
+            parts.extend(entry.images.iter().cloned().map(Part::Image));
+            if entry.pruned {
                 parts.push(Part::Text("\n(The picture is left out.)".to_owned()));
             }
             match &entry.kind {
-                Kind::Task | Kind::Remark => Message::User(parts),
+                Kind::Task | Kind::Correction | Kind::Summary | Kind::Remark => {
+                    Message::User(parts)
+                }
                 Kind::Assistant { calls, kept } => Message::Assistant {
                     text: entry.text.clone(),
                     calls: calls.clone(),
@@ -219,8 +263,12 @@ impl Conversation {
                 },
             }
         };
-        self.entries.iter().enumerate().map(message).collect()
+        self.entries.iter().map(message).collect()
     }
+}
+
+fn size(kept: &[Kept]) -> usize {
+    kept.iter().map(|kept| kept.data.to_string().len()).sum()
 }
 
 /// At most so many characters, and a word that there were more.
@@ -274,31 +322,19 @@ mod tests {
         );
     }
 
+    /// Where prefixes are cached a page that was sent stays, and what is equal is not sent twice.
     #[test]
-    fn w703_only_the_newest_messages_keep_pictures() {
-        let mut conversation = Conversation::default();
-        let call = ToolCall { id: "c".to_owned(), name: "look".to_owned(), ..ToolCall::default() };
-        for n in 0..6 {
-            let image = Image { mime: "image/png".to_owned(), bytes: vec![n].into() };
-            let reply = ToolReply { images: vec![image], ..ToolReply::text("seen") };
-            conversation.result(&call, reply, &[], None);
-        }
-        let shown = texts(&conversation).iter().filter(|text| text.contains("[image]")).count();
-        assert_eq!(shown, PICTURES_KEPT);
-    }
-
-    #[test]
-    fn shrinking_keeps_the_newest_page_and_says_when_nothing_is_left_to_drop() {
-        let mut conversation = Conversation::default();
+    fn a_steady_conversation_grows_at_its_end_only() {
+        let mut conversation = Conversation::steady();
         conversation.task("do it".to_owned(), page("a", true, "A1"), None);
-        for n in 0..10 {
-            result(&mut conversation, &"x".repeat(500), page(&format!("t{n}"), true, "page"));
-        }
-        assert!(conversation.shrink());
-        let texts = texts(&conversation);
-        assert_eq!(texts.iter().filter(|text| text.ends_with("page")).count(), 1);
-        assert!(texts[1].len() < 300 && texts[10].len() > 500);
-        assert!(!conversation.shrink());
+        result(&mut conversation, "looked", page("a", true, "A1"));
+        result(&mut conversation, "clicked", page("a", false, "A1+"));
+        let before = texts(&conversation);
+        assert_eq!(before[1], format!("looked\n{SAME}"));
+        result(&mut conversation, "went on", page("a", true, "A2"));
+        assert_eq!(texts(&conversation)[..3], before);
+        result(&mut conversation, "went back", page("a", true, "A1"));
+        assert_eq!(texts(&conversation)[4], "went back\nA1", "the last look is another one");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Why a call of the model was not carried out.
+//! Why a call of the model was not carried out, and what a caller of the agent may be told.
 
 use crate::arguments::ArgumentError;
 use thiserror::Error;
@@ -16,6 +16,20 @@ pub(crate) enum CallError {
         "Not done: nobody knows yet whether the same step just happened. Look at the page first."
     )]
     LookFirst,
+    #[error("Not done: {} already. Look at the page for what came of it before anything is sent.", sent(*.step))]
+    Reconcile { step: u32 },
+    #[error(
+        "Not done: {} already, with the same values. If the task is done with it, answer. Only if the user asked for it more than once, make the call again.", sent(*.step)
+    )]
+    AlreadySent { step: u32 },
+}
+
+/// Which step sent it; 0 is one before a restart.
+fn sent(step: u32) -> String {
+    match step {
+        0 => "this was sent before the restart".to_owned(),
+        step => format!("step {step} sent this"),
+    }
 }
 
 impl CallError {
@@ -26,6 +40,39 @@ impl CallError {
             CallError::Arguments(_) => "bad_arguments",
             CallError::Declined => "declined",
             CallError::LookFirst => "look_first",
+            CallError::Reconcile { .. } => "look_at_what_was_sent",
+            CallError::AlreadySent { .. } => "already_sent",
+        }
+    }
+}
+
+/// Why a run cannot be recorded or corrected.
+#[derive(Debug, Error)]
+pub enum AgentError {
+    /// The journal could not be written.
+    #[error(
+        "what happens could not be recorded, so nothing more is done. Free some disk space, or check who may write to the data directory"
+    )]
+    NotRecorded(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A correction named a run that is not the one going on (W-073).
+    #[error("that run is over. Send it as a message of its own")]
+    NotRunning,
+    /// There is no such message in the queue.
+    #[error("that message is not waiting any more. List what waits and choose again")]
+    NotWaiting,
+    /// More messages wait than anybody reads.
+    #[error("{0} messages wait already. Delete one, or let the run take some in")]
+    TooManyWaiting(usize),
+}
+
+impl AgentError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotRecorded(_) => "not_recorded",
+            Self::NotRunning => "not_running",
+            Self::NotWaiting => "not_waiting",
+            Self::TooManyWaiting(_) => "too_many_waiting",
         }
     }
 }

@@ -1,7 +1,10 @@
 //! What a run tells whoever watches it.
 
+use crate::ids::{CorrectionId, Revision};
+use crate::inbox::Waiting;
 use reins_core::TurnEvent;
 use reins_models::{Cost, Usage};
+use tokio::sync::mpsc;
 
 /// One thing that happened in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,4 +28,41 @@ pub enum AgentEvent {
         /// All of them, if every price is known.
         cost: Option<Cost>,
     },
+    /// The person's correction is part of the task from here on (W-073).
+    Corrected {
+        /// Which.
+        correction: CorrectionId,
+        /// How often the task was corrected now.
+        revision: Revision,
+        /// Their words.
+        text: String,
+    },
+    /// The next request sends less of the conversation, so it begins differently than the last (W-701).
+    Shortened(Shortening),
+    /// The run is over and these messages of the person wait (W-076, W-078).
+    Waiting(Vec<Waiting>),
+}
+
+/// How a conversation was shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortening {
+    /// Pages that newer looks replaced are left out.
+    OldPages,
+    /// Only the newest messages keep their pictures (W-703).
+    Pictures,
+    /// Older messages became a summary (W-701).
+    Summary,
+    /// The server refused the conversation; little more than the last messages is left (W-702).
+    Emergency,
+}
+
+/// Sends events; nobody listening is no error.
+#[derive(Clone, Copy)]
+pub(crate) struct Watcher<'a>(pub(crate) &'a mpsc::Sender<AgentEvent>);
+
+impl Watcher<'_> {
+    pub(crate) async fn tell(&self, event: AgentEvent) {
+        // The receiver may be gone; the run goes on all the same.
+        let _ = self.0.send(event).await;
+    }
 }

@@ -23,6 +23,7 @@
 //!             failed: false,               // a typed error instead of a result (bad argument, closed tab)
 //!             moved: false,                // a new document: refs from before are void
 //!             changed: Some(true),         // acts: whether the page changed; None for reads
+//!             place: None,                 // the tab's address afterwards, if it was read
 //!             verdict: "allowed: named site".to_owned(),
 //!             approved: None,              // Some(true/false) if the person was asked
 //!         }
@@ -41,20 +42,70 @@
 //! - The agent corrects arguments (`[ref=e12]` becomes `e12`) before `label` and `call` see them, and
 //!   never calls with arguments that lack what the schema requires.
 
+/// What carries out a batch of calls, of an agent and its run. A macro, because it borrows single fields
+/// of the agent while others change.
+macro_rules! batch {
+    ($agent:ident, $run:ident) => {
+        crate::steps::Batch {
+            toolbox: &$agent.toolbox,
+            tools: &$agent.tools,
+            watcher: $run.watcher,
+            cancel: $run.cancel,
+            recorder: &$agent.recorder,
+            inbox: &$agent.inbox,
+        }
+    };
+}
+
 mod agent;
 mod ahead;
 mod arguments;
+mod ask;
+mod authority;
+mod call;
+mod circles;
 mod conversation;
+mod desk;
 mod error;
 mod event;
+mod evidence;
+mod ids;
+mod inbox;
+mod journal;
+mod judge;
 pub mod limits;
+mod memory;
+mod mind;
+mod mode;
+mod person;
+mod places;
+pub mod plan;
 mod prompt;
 pub mod questions;
+mod recorder;
 mod repetition;
+mod report;
+mod resume;
+mod shortening;
 mod steps;
+mod submissions;
 mod text;
 mod toolbox;
+mod window;
 
-pub use agent::{Agent, AgentOptions, RunEnd, RunReport};
-pub use event::AgentEvent;
+pub use agent::{Agent, AgentOptions};
+pub use authority::TaskAuthority;
+pub use error::AgentError;
+pub use event::{AgentEvent, Shortening};
+pub use ids::{CorrectionId, MessageId, Revision, RunId, Sequence};
+pub use inbox::{Inbox, Waiting};
+pub use journal::{Journal, JournalEntry, JournalEvent, StepEnded};
+pub use judge::JudgeSetting;
+pub use memory::Progress;
+pub use mind::MindOptions;
+pub use mode::{Before, Mode, ModeChoice, Route, RouteSource, route};
+pub use person::{Clarification, NoPerson, Person, Reviewed};
+pub use report::{RunEnd, RunReport};
+pub use resume::Resumption;
+pub use submissions::{Commitment, Submission};
 pub use toolbox::{AgentTool, Opening, PageView, StepLabel, ToolReply, Toolbox};

@@ -63,6 +63,53 @@ pub(crate) const CUT_OFF: &str =
 pub(crate) const REPEATED: &str = "You made this call several times with the same result. \
 It does not help. Do something else, or finish and say what is not done.";
 
+/// For clicks about the same spot.
+pub(crate) const SAME_SPOT: &str = "You clicked about this spot several times. Take another way to \
+the element, or finish and say what is not done.";
+
+/// For going round between the same pages.
+pub(crate) const ROUND: &str = "You went this way between these pages before, and found the same. Do \
+something else, or finish and say what is not done.";
+
+/// What the person said while the run went on.
+pub(crate) fn corrected(words: &str) -> String {
+    format!(
+        "The user says now: {words}\nThis counts more than what they said before. What is done stays \
+         done: do not send anything a second time because of it."
+    )
+}
+
+/// A run that was cut off goes on.
+pub(crate) fn resumed(unfinished: &[String]) -> String {
+    let mut text =
+        "The program was restarted, and the task goes on. Refs from before are void: look \
+                    at the page first."
+            .to_owned();
+    for step in unfinished {
+        text.push_str(&format!(
+            "\nNobody knows whether this step happened: {step}. Find out before you do it again."
+        ));
+    }
+    text
+}
+
+/// For the result of a call that a restart cut off.
+pub(crate) const CUT_BY_RESTART: &str =
+    "It may or may not have happened: the program was restarted.";
+
+/// For calls that were not begun before a restart.
+pub(crate) const NOT_BEGUN: &str = "Not done: the program was restarted.";
+
+/// Before older messages are left out.
+pub(crate) const TAKE_NOTES: &str = "Older messages will be left out now. Write down, in at most 150 \
+words, what you have found out that the rest of the task needs: values, names, addresses, what is \
+done and what is left. Do not call a tool.";
+
+/// When the calls are used up.
+pub(crate) const SO_FAR: &str = "You have no tool calls left. Say in two or three sentences what is \
+done, what is not done, and what should be done next. Do not claim that the whole task is done. Do not \
+call a tool.";
+
 /// For an end right after a step that did not work.
 pub(crate) fn not_done(step: &str, result: &str) -> String {
     format!(

@@ -4,7 +4,7 @@ use crate::limits::{HEALTHY, REMINDERS, REPEATS, WINDOW};
 use std::collections::VecDeque;
 
 /// What to do about the last call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// Nothing.
     Healthy,

@@ -1,23 +1,23 @@
 //! Carries out the model's calls, in order, and keeps the books about them.
 
-use crate::agent::{RunEnd, Watcher, failed};
 use crate::ahead::StepsAhead;
-use crate::arguments;
+use crate::call::{Ready, call, ready, reason_to_skip, remarks};
+use crate::circles::Circles;
 use crate::conversation::Conversation;
 use crate::error::CallError;
-use crate::event::AgentEvent;
-use crate::limits::STOP_GRACE;
-use crate::prompt;
-use crate::repetition::{Repetition, Verdict};
+use crate::event::{AgentEvent, Watcher};
+use crate::ids::Revision;
+use crate::inbox::Inbox;
+use crate::journal::{JournalEvent, StepEnded};
+use crate::recorder::Recorder;
+use crate::repetition::Verdict;
+use crate::report::{RunEnd, failed};
+use crate::submissions::{Submission, Submissions};
 use crate::toolbox::{AgentTool, Opening, PageView, StepLabel, ToolReply, Toolbox};
-use reins_core::{
-    Outcome, Refusal, StepFinish, StepId, TurnEvent, TurnId, TurnSummary, Unknown, UnknownCause,
-    limits,
-};
+use reins_core::{Outcome, Refusal, StepFinish, StepId, TurnEvent, TurnId, TurnSummary, limits};
 use reins_models::ToolCall;
-use serde_json::Value;
 use std::collections::HashSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// The steps of one run.
@@ -28,7 +28,8 @@ pub(crate) struct Steps {
     summary: TurnSummary,
     acts_tried: u32,
     acts_worked: u32,
-    repetition: Repetition,
+    circles: Circles,
+    pub(crate) submissions: Submissions,
     /// Acts that the person did not want, as tool and arguments.
     declined: HashSet<String>,
     /// The act of which nobody knows whether it happened, until the model looks.
@@ -47,6 +48,8 @@ pub(crate) struct Batch<'a, T> {
     pub(crate) tools: &'a [AgentTool],
     pub(crate) watcher: Watcher<'a>,
     pub(crate) cancel: &'a CancellationToken,
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) inbox: &'a Inbox,
 }
 
 /// What the calls of an opening brought.
@@ -56,12 +59,11 @@ pub(crate) struct Opened {
     pub(crate) page: Option<PageView>,
 }
 
-/// A call that was understood.
-struct Ready<'a> {
-    tool: &'a AgentTool,
-    arguments: Value,
-    /// Equal for equal calls.
-    key: String,
+/// A call that was made.
+struct Made {
+    step: StepId,
+    took: Duration,
+    reply: ToolReply,
 }
 
 impl Steps {
@@ -73,7 +75,8 @@ impl Steps {
             summary: TurnSummary::default(),
             acts_tried: 0,
             acts_worked: 0,
-            repetition: Repetition::default(),
+            circles: Circles::default(),
+            submissions: Submissions::default(),
             declined: HashSet::new(),
             unknown: None,
             problem: None,
@@ -85,6 +88,28 @@ impl Steps {
     /// The list of steps in a line, for the person.
     pub(crate) fn planned(&self) -> Option<String> {
         self.ahead.in_a_line()
+    }
+
+    /// Takes over the steps of a run that was cut off.
+    pub(crate) fn take_over(&mut self, steps: u32, submissions: Submissions) {
+        self.next = steps + 1;
+        self.summary.steps = steps;
+        self.submissions = submissions;
+    }
+
+    /// The person corrected the task: what they declined they may want now (and are asked about again),
+    /// a list of steps for the old task is void, and what looked like a circle may be none.
+    pub(crate) fn correct(&mut self, revision: Revision) {
+        self.submissions.correct(revision);
+        self.declined.clear();
+        self.ahead = StepsAhead::default();
+        self.circles = Circles::default();
+        self.repeats = false;
+    }
+
+    /// What was sent for good.
+    pub(crate) fn receipts(&self) -> Vec<Submission> {
+        self.submissions.receipts()
     }
 
     /// Whether the model goes in a circle.
@@ -121,7 +146,7 @@ impl Steps {
         &mut self,
         batch: &Batch<'_, T>,
         opening: &Opening,
-    ) -> Opened {
+    ) -> Result<Opened, RunEnd> {
         let mut opened = Opened::default();
         for (name, arguments) in &opening.calls {
             if batch.cancel.is_cancelled() {
@@ -134,7 +159,11 @@ impl Steps {
                 kept: Vec::new(),
             };
             let reply = match ready(&call, batch.tools) {
-                Ok(ready) => self.carry_out_one(batch, &ready).await,
+                Ok(ready) => {
+                    let made = self.carry_out_one(batch, &call, &ready).await?;
+                    batch.recorder.write(|| ended(&call, &made, &made.reply.text, None)).await?;
+                    made.reply
+                }
                 Err(error) => ToolReply::error(error.to_string()),
             };
             if !reply.text.is_empty() {
@@ -142,17 +171,17 @@ impl Steps {
             }
             opened.page = reply.page.or(opened.page);
         }
-        opened
+        Ok(opened)
     }
 
     /// Makes the calls of one answer; the rest of them is skipped after one that failed or that led
-    /// elsewhere. Gives the run's end if it ends here.
+    /// elsewhere, and once the person said something. Every call gets a result.
     pub(crate) async fn carry_out<T: Toolbox>(
         &mut self,
         batch: &Batch<'_, T>,
         calls: &[ToolCall],
         conversation: &mut Conversation,
-    ) -> Option<RunEnd> {
+    ) -> Result<(), RunEnd> {
         let mut skip: Option<&str> = None;
         let mut end = None;
         for call in calls {
@@ -160,70 +189,122 @@ impl Steps {
                 end = Some(RunEnd::Stopped);
                 skip = Some("the user stopped the run");
             }
-            if self.summary.steps >= self.allowed && skip.is_none() {
-                end = Some(RunEnd::StepLimit);
+            if skip.is_none() && batch.inbox.is_corrected() {
+                skip = Some("the user has just said something, which comes next");
+            }
+            let allowed = self.allowed.saturating_add(batch.inbox.more_calls());
+            if self.summary.steps >= allowed && skip.is_none() {
+                end = Some(RunEnd::StepLimit { so_far: String::new() });
                 skip = Some("the limit of steps is reached");
             }
             if let Some(reason) = skip {
-                let reply = ToolReply::error(format!("Not done: {reason}."));
-                conversation.result(call, reply, &[], None);
+                self.leave_out(batch, call, reason, conversation).await.or_else(|failure| {
+                    // The first end counts; a journal that fails twice adds nothing.
+                    end.get_or_insert(failure);
+                    Ok::<(), RunEnd>(())
+                })?;
                 continue;
             }
             self.summary.steps += 1;
-            let prepared = ready(call, batch.tools).and_then(|ready| self.permit(ready));
-            let (reply, key, acts) = match prepared {
-                Ok(ready) => (self.carry_out_one(batch, &ready).await, ready.key, ready.tool.acts),
-                Err(error) => {
-                    let reply = self.not_carried_out(batch, call, &error).await;
-                    (reply, format!("{} {}", call.name, call.arguments), false)
-                }
-            };
-            skip = reason_to_skip(&reply);
-            let mut remarks: Vec<&str> = remarks(&reply).collect();
-            let next = if acts && reply.is_ok() { self.ahead.advance() } else { None };
-            let seen = reply.page.as_ref().map_or("", |page| &page.state);
-            let verdict = self.repetition.push(&key, &format!("{}\n{seen}", reply.text));
-            self.repeats = verdict != Verdict::Healthy;
-            match verdict {
-                Verdict::Healthy => {}
-                Verdict::Remind => remarks.push(prompt::REPEATED),
-                Verdict::Stop => {
-                    remarks.push(prompt::REPEATED);
-                    let message = "the model kept repeating steps that changed nothing";
-                    end = Some(failed("going_in_circles", message, None));
-                    skip = Some("the run ends here");
+            match self.carry_out_call(batch, call, conversation).await {
+                Ok((reason, ended)) => (skip, end) = (reason, ended),
+                Err(failure) => {
+                    let reason = "it could not be recorded";
+                    conversation.result(call, ToolReply::error(reason), &[], None);
+                    (skip, end) = (Some(reason), Some(failure));
                 }
             }
-            conversation.result(call, reply, &remarks, next);
         }
-        end
+        end.map_or(Ok(()), Err)
     }
 
-    /// Two rules of the loop itself: what nobody knows is looked at before it is tried again, and
-    /// what the person declined stays declined.
-    fn permit<'a>(&self, ready: Ready<'a>) -> Result<Ready<'a>, CallError> {
+    async fn leave_out<T: Toolbox>(
+        &self,
+        batch: &Batch<'_, T>,
+        call: &ToolCall,
+        reason: &str,
+        conversation: &mut Conversation,
+    ) -> Result<(), RunEnd> {
+        let text = format!("Not done: {reason}.");
+        conversation.result(call, ToolReply::error(text.clone()), &[], None);
+        let call = call.id.clone();
+        batch.recorder.write(|| JournalEvent::StepSkipped { call, text }).await
+    }
+
+    /// Makes one call. Gives why the rest is skipped, and the run's end if it ends of it.
+    async fn carry_out_call<T: Toolbox>(
+        &mut self,
+        batch: &Batch<'_, T>,
+        call: &ToolCall,
+        conversation: &mut Conversation,
+    ) -> Result<(Option<&'static str>, Option<RunEnd>), RunEnd> {
+        let prepared = ready(call, batch.tools).and_then(|mut ready| {
+            ready.commitment = batch.toolbox.commitment(&ready.tool.name, &ready.arguments);
+            self.permit(&ready)?;
+            Ok(ready)
+        });
+        let (made, key, arguments, acts) = match prepared {
+            Ok(ready) => {
+                let made = self.carry_out_one(batch, call, &ready).await?;
+                (made, ready.key, Some(ready.arguments), ready.tool.acts)
+            }
+            Err(error) => {
+                let made = self.not_carried_out(batch, call, &error).await?;
+                (made, format!("{} {}", call.name, call.arguments), None, false)
+            }
+        };
+        let mut skip = reason_to_skip(&made.reply);
+        let mut end = None;
+        let mut remarks: Vec<&str> = remarks(&made.reply).collect();
+        let next = if acts && made.reply.is_ok() { self.ahead.advance() } else { None };
+        let circle = self.circles.push(&key, arguments.as_ref(), &made.reply);
+        self.repeats = circle.verdict != Verdict::Healthy;
+        if self.repeats {
+            remarks.push(circle.remark);
+        }
+        if circle.verdict == Verdict::Stop {
+            end = Some(failed("going_in_circles", circle.message, None));
+            skip = Some("the run ends here");
+        }
+        let reply = made.reply.clone();
+        conversation.result(call, reply, &remarks, next.clone());
+        batch.recorder.write(|| ended(call, &made, conversation.newest(), next)).await?;
+        Ok((skip, end))
+    }
+
+    /// Three rules of the loop itself: what nobody knows is looked at before it is tried again, what
+    /// the person declined stays declined, and nothing is sent twice.
+    fn permit(&mut self, ready: &Ready<'_>) -> Result<(), CallError> {
         if self.declined.contains(&ready.key) {
             return Err(CallError::Declined);
         }
         if self.unknown.as_ref() == Some(&ready.key) {
             return Err(CallError::LookFirst);
         }
-        Ok(ready)
+        match &ready.commitment {
+            Some(commitment) => self.submissions.check(commitment, Instant::now()),
+            None => Ok(()),
+        }
     }
 
+    /// An act is in the journal before the tool hears of it (W-123).
     async fn carry_out_one<T: Toolbox>(
         &mut self,
         batch: &Batch<'_, T>,
+        call_made: &ToolCall,
         ready: &Ready<'_>,
-    ) -> ToolReply {
+    ) -> Result<Made, RunEnd> {
         let step = self.number();
         let label = batch.toolbox.label(&ready.tool.name, &ready.arguments);
+        let element = label.element.clone();
+        batch.recorder.write(|| begun(call_made, step, ready, &label)).await?;
         self.started(batch.watcher, step, &ready.tool.name, label).await;
-        let begun = Instant::now();
+        let started = Instant::now();
         let reply = call(batch, ready).await;
-        self.count(&reply, ready);
-        self.finished(batch.watcher, step, &reply, begun).await;
-        reply
+        let took = started.elapsed();
+        self.count(step, &reply, ready, element);
+        self.finished(batch.watcher, step, &reply, took).await;
+        Ok(Made { step, took, reply })
     }
 
     /// A call that never reached a tool is a step all the same, and a failed one.
@@ -232,7 +313,7 @@ impl Steps {
         batch: &Batch<'_, T>,
         call: &ToolCall,
         error: &CallError,
-    ) -> ToolReply {
+    ) -> Result<Made, RunEnd> {
         let step = self.number();
         // The arguments may hold anything, also a password, and no tool that could tell read them.
         self.started(batch.watcher, step, &call.name, StepLabel::default()).await;
@@ -241,8 +322,8 @@ impl Steps {
         self.problem = Some((call.name.clone(), text.clone()));
         let refusal = Refusal::new(error.code(), text.clone(), "");
         let reply = ToolReply { outcome: Outcome::Refused(refusal), ..ToolReply::error(text) };
-        self.finished(batch.watcher, step, &reply, Instant::now()).await;
-        reply
+        self.finished(batch.watcher, step, &reply, Duration::ZERO).await;
+        Ok(Made { step, took: Duration::ZERO, reply })
     }
 
     fn number(&mut self) -> StepId {
@@ -263,7 +344,7 @@ impl Steps {
         watcher: Watcher<'_>,
         step: StepId,
         reply: &ToolReply,
-        begun: Instant,
+        took: Duration,
     ) {
         let outcome = match &reply.outcome {
             // Past tense is only for what worked.
@@ -286,14 +367,20 @@ impl Steps {
             step,
             outcome,
             result,
-            took: begun.elapsed(),
+            took,
             verdict: reply.verdict.clone(),
             approved: reply.approved,
         };
         watcher.tell(AgentEvent::Turn(TurnEvent::StepFinished(finish))).await;
     }
 
-    fn count(&mut self, reply: &ToolReply, ready: &Ready<'_>) {
+    fn count(
+        &mut self,
+        step: StepId,
+        reply: &ToolReply,
+        ready: &Ready<'_>,
+        element: Option<String>,
+    ) {
         let ok = reply.is_ok();
         if !ok {
             self.summary.failures += 1;
@@ -308,6 +395,7 @@ impl Steps {
                 self.declined.insert(ready.key.clone());
             }
         }
+        self.keep_receipt(step, reply, ready, element);
         // A look at the page settles what was unknown; so does another act that worked.
         self.unknown = match reply.outcome {
             Outcome::Unknown(_) => Some(ready.key.clone()),
@@ -324,66 +412,63 @@ impl Steps {
             (ready.tool.name.clone(), result)
         });
     }
-}
 
-/// Calls a tool. If the person stops meanwhile, the tool gets a moment to say what became of it.
-async fn call<T: Toolbox>(batch: &Batch<'_, T>, ready: &Ready<'_>) -> ToolReply {
-    let call = batch.toolbox.call(&ready.tool.name, ready.arguments.clone(), batch.cancel);
-    let mut call = std::pin::pin!(call);
-    tokio::select! {
-        biased;
-        reply = &mut call => return reply,
-        () = batch.cancel.cancelled() => {}
-    }
-    if let Ok(reply) = tokio::time::timeout(STOP_GRACE, call).await {
-        return reply;
-    }
-    let message = "the run was stopped while the step was under way";
-    if !ready.tool.acts {
-        return ToolReply::error(message);
-    }
-    let unknown = Unknown { cause: UnknownCause::Stopped, message: message.to_owned() };
-    ToolReply { outcome: Outcome::Unknown(unknown), ..ToolReply::text(message) }
-}
-
-/// Finds the tool and reads the arguments.
-fn ready<'a>(call: &ToolCall, tools: &'a [AgentTool]) -> Result<Ready<'a>, CallError> {
-    let Some(tool) = find(&call.name, tools) else {
-        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        return Err(CallError::NoSuchTool { name: call.name.clone(), tools: names.join(", ") });
-    };
-    let arguments = arguments::read(&tool.name, &call.arguments, &tool.schema)?;
-    let key = format!("{} {arguments}", tool.name);
-    Ok(Ready { tool, arguments, key })
-}
-
-/// By its name; models also write `functions.click` or `browser_click`.
-fn find<'a>(name: &str, tools: &'a [AgentTool]) -> Option<&'a AgentTool> {
-    let exact = tools.iter().find(|tool| tool.name == name);
-    exact.or_else(|| {
-        let name = name.trim().to_ascii_lowercase().replace('-', "_");
-        let name = name.rsplit(['.', ':', '/']).next().unwrap_or_default();
-        let name = name.strip_prefix("browser_").unwrap_or(name);
-        tools.iter().find(|tool| tool.name == name)
-    })
-}
-
-fn reason_to_skip(reply: &ToolReply) -> Option<&'static str> {
-    match reply.outcome {
-        _ if reply.approved == Some(false) => Some("the user said no to the step before it"),
-        Outcome::Unknown(_) => Some("nobody knows whether the step before it happened"),
-        Outcome::Refused(_) => Some("the step before it did not work"),
-        Outcome::Completed if reply.failed => Some("the step before it did not work"),
-        Outcome::Completed if reply.moved => {
-            Some("the step before it led to a new page, so look at that first")
+    /// What was sent for good, what was filled in for it, and whether somebody looked since.
+    fn keep_receipt(
+        &mut self,
+        step: StepId,
+        reply: &ToolReply,
+        ready: &Ready<'_>,
+        element: Option<String>,
+    ) {
+        let field = element
+            .or_else(|| ready.arguments.get("ref").and_then(|it| it.as_str()).map(str::to_owned));
+        let fills = ready.arguments.as_object().is_some_and(|arguments| arguments.len() > 1);
+        if let Some(commitment) = &ready.commitment {
+            let now = Instant::now();
+            let commitment = commitment.clone();
+            self.submissions.sent(step.0, commitment, &reply.outcome, reply.changed, now);
+        } else if let (true, true, true, Some(field)) =
+            (ready.tool.acts, fills, reply.is_ok(), field)
+        {
+            let mut values = ready.arguments.clone();
+            if let Some(values) = values.as_object_mut() {
+                // The same field has another ref once its page is loaded again.
+                values.remove("ref");
+            }
+            self.submissions.filled(field, &values);
         }
-        Outcome::Completed => None,
+        if reply.is_ok() && (reply.page.is_some() || !ready.tool.acts) {
+            self.submissions.looked();
+        }
     }
 }
 
-fn remarks(reply: &ToolReply) -> impl Iterator<Item = &'static str> + use<> {
-    let unknown = matches!(reply.outcome, Outcome::Unknown(_)).then_some(prompt::UNKNOWN);
-    let declined = (reply.approved == Some(false)).then_some(prompt::DECLINED);
-    let unchanged = (reply.is_ok() && reply.changed == Some(false)).then_some(prompt::UNCHANGED);
-    [unknown, declined, unchanged].into_iter().flatten()
+fn begun(call: &ToolCall, step: StepId, ready: &Ready<'_>, label: &StepLabel) -> JournalEvent {
+    JournalEvent::StepBegun {
+        step: step.0,
+        call: call.id.clone(),
+        tool: ready.tool.name.clone(),
+        arguments: label.arguments.clone(),
+        element: label.element.clone(),
+        acts: ready.tool.acts,
+        commitment: ready.commitment.clone(),
+    }
+}
+
+fn ended(call: &ToolCall, made: &Made, text: &str, below: Option<String>) -> JournalEvent {
+    let reply = &made.reply;
+    JournalEvent::StepEnded(Box::new(StepEnded {
+        step: made.step.0,
+        call: call.id.clone(),
+        tool: call.name.clone(),
+        outcome: reply.outcome.word().to_owned(),
+        worked: reply.is_ok(),
+        changed: reply.changed,
+        approved: reply.approved,
+        below,
+        text: text.to_owned(),
+        page: reply.page.as_ref().map(|page| page.text.clone()),
+        took_ms: u64::try_from(made.took.as_millis()).unwrap_or(u64::MAX),
+    }))
 }

@@ -1,5 +1,6 @@
 //! What the loop needs from whatever carries out calls.
 
+use crate::submissions::Commitment;
 use reins_core::Outcome;
 use reins_models::Image;
 use serde_json::Value;
@@ -19,6 +20,15 @@ pub trait Toolbox: Send + Sync {
         arguments: Value,
         cancel: &CancellationToken,
     ) -> impl Future<Output = ToolReply> + Send;
+
+    /// What the call would send for good, known before it is made: the form that a click submits, a
+    /// message that Enter sends. `None` for searches and for whatever only changes the view (W-115, W-116).
+    fn commitment(&self, _name: &str, _arguments: &Value) -> Option<Commitment> {
+        None
+    }
+
+    /// The person corrected the task: their words count from here on (W-091).
+    fn heard(&self, _words: &str) {}
 
     /// How a step is shown to the person: arguments with secrets taken out, and the
     /// element's role and name. The default shows the arguments as they are.
@@ -66,6 +76,8 @@ pub struct ToolReply {
     pub moved: bool,
     /// Whether the act changed the page, if that is known.
     pub changed: Option<bool>,
+    /// The address of the tab afterwards, if it was read.
+    pub place: Option<String>,
     /// The guard's short verdict, for the person.
     pub verdict: String,
     /// Whether the person was asked, and agreed.
@@ -83,6 +95,7 @@ impl ToolReply {
             failed: false,
             moved: false,
             changed: None,
+            place: None,
             verdict: String::new(),
             approved: None,
         }

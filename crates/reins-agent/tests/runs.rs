@@ -191,7 +191,10 @@ async fn going_in_circles_is_told_then_stopped() {
 async fn r195_the_limit_of_steps() {
     let many: Vec<_> = (0..30).map(|n| ("click", json!({"ref": format!("e{n}")}))).collect();
     let ran = run(vec![Answer::calls(&many)], Tools::default()).await;
-    assert_eq!(ran.report.end, RunEnd::StepLimit);
+    let RunEnd::StepLimit { so_far } = &ran.report.end else {
+        panic!("{:?}", ran.report.end);
+    };
+    assert!(so_far.starts_with("The last steps:\n") && so_far.contains("did click"), "{so_far}");
     assert_eq!((ran.tools.called().len(), ran.report.summary.steps), (25, 25));
     assert_eq!(ran.last_state(), RunState::Stopped);
 }

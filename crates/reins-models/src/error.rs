@@ -1,5 +1,6 @@
 //! What can go wrong with a model, and what to do about it.
 
+use crate::price::Cost;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -146,6 +147,22 @@ pub enum ModelError {
         /// How long we waited.
         after: Duration,
     },
+    /// The person's allowance does not cover another request (W-272).
+    #[error("the run has cost {spent} of the {allowed} that it may; allow more with --allow-cost")]
+    AllowanceUsedUp {
+        /// What was spent.
+        spent: Cost,
+        /// What may be.
+        allowed: Cost,
+    },
+    /// An allowance was set and nobody knows what the model costs.
+    #[error(
+        "no price is known for {model}, so no allowance can be kept; leave --allow-cost out, or choose a model with a known price"
+    )]
+    NoPrice {
+        /// The model.
+        model: String,
+    },
 }
 
 impl ModelError {
@@ -169,6 +186,8 @@ impl ModelError {
             ModelError::Malformed { .. } => "malformed",
             ModelError::TooLarge { .. } => "too_large",
             ModelError::Stalled { .. } => "stalled",
+            ModelError::AllowanceUsedUp { .. } => "allowance_used_up",
+            ModelError::NoPrice { .. } => "no_price",
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a model's answer brings, in no provider's dialect.
 
 use crate::message::Kept;
+use crate::price::Cost;
 use std::time::Duration;
 
 /// One piece of an answer.
@@ -65,6 +66,11 @@ pub enum Notice {
     },
     /// The stream broke. Whatever this answer brought so far is void; it comes again as a whole.
     Restarted,
+    /// What the person lets the run cost is used up: this answer is the last (W-328).
+    AllowanceReached {
+        /// How much that was.
+        allowed: Cost,
+    },
 }
 
 impl Notice {
@@ -76,6 +82,9 @@ impl Notice {
             }
             Notice::Waiting { wait, reason } => {
                 format!("{reason}; trying again in {:.1} s", wait.as_secs_f32())
+            }
+            Notice::AllowanceReached { allowed } => {
+                format!("the allowance of {allowed} is used up; the model is not asked again")
             }
             Notice::Restarted => "the answer broke off and is fetched again".to_owned(),
         }

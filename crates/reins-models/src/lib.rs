@@ -9,6 +9,7 @@
 //! Call [`install_crypto`] first thing in `main`.
 
 mod address;
+mod allowance;
 mod chat;
 mod check;
 mod client;
@@ -38,6 +39,7 @@ mod transport;
 mod wire;
 
 pub use address::BaseUrl;
+pub use allowance::Metered;
 pub use check::check;
 pub use client::{Model, ModelClient, ModelStream, Timing, reply};
 pub use discover::{Discovery, Found, discover};

@@ -1,6 +1,7 @@
 //! A request in no provider's dialect.
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One request to a model.
@@ -103,7 +104,7 @@ impl Message {
 
 /// A piece of an answer that only its provider can read and wants back with the conversation, such
 /// as a signed or sealed thought. Some refuse the conversation without it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// Who gave it: format, server and model. Nobody else gets it.
     pub source: String,
@@ -141,7 +142,7 @@ pub struct ToolSpec {
 }
 
 /// A call that the model made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The id that the result refers to.
     pub id: String,

@@ -116,9 +116,9 @@ fn tell(steps: &Steps, show: Show, report: &RunReport) -> u8 {
         RunEnd::Stopped => {
             (exit::STOPPED, None, Some("You stopped it. Nothing more was done.".to_owned()))
         }
-        RunEnd::StepLimit => (
+        RunEnd::StepLimit { so_far } => (
             exit::UNFINISHED,
-            None,
+            Some(so_far.as_str()),
             Some(
                 "It used up its tool calls and is not finished. --steps N allows more.".to_owned(),
             ),

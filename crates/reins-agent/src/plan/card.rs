@@ -95,7 +95,8 @@ impl PlanCard {
             _ if items.is_empty() => MemoryKind::Notes,
             _ => MemoryKind::List,
         };
-        let progress = if items.is_empty() { "" } else { "\nAfter each thing on the list call progress." };
+        let progress =
+            if items.is_empty() { "" } else { "\nAfter each thing on the list call progress." };
         Agreed { pinned: format!("Plan, as the user changed it:\n{text}{progress}"), items, memory }
     }
 }
@@ -152,7 +153,10 @@ mod tests {
     #[test]
     fn w247_the_agreed_plan_is_what_was_shown() {
         let agreed = PlanCard::new(sample()).agreed();
-        assert!(agreed.pinned.starts_with("Plan: Order two mugs\n1. Open the shop\n"), "{agreed:?}");
+        assert!(
+            agreed.pinned.starts_with("Plan: Order two mugs\n1. Open the shop\n"),
+            "{agreed:?}"
+        );
         assert_eq!(agreed.items, ["blue mug", "red mug"]);
     }
 

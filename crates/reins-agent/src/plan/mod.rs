@@ -8,9 +8,10 @@ mod digest;
 mod planner;
 mod read;
 
+pub(crate) use card::Agreed;
 pub use card::PlanCard;
 pub use digest::{Said, digest};
-pub(crate) use planner::{Asked, PlanInput, plan};
+pub(crate) use planner::{Asked, NoPlan, PlanInput, plan};
 
 /// Whether a run is planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -74,7 +74,9 @@ pub(crate) async fn plan(
         }
         let text = if reply.text.trim().is_empty() { "{}".to_owned() } else { reply.text };
         request.messages.push(Message::Assistant { text, calls: Vec::new(), kept: Vec::new() });
-        request.messages.push(Message::user(format!("That cannot be used: {wrong}. Answer again.")));
+        request
+            .messages
+            .push(Message::user(format!("That cannot be used: {wrong}. Answer again.")));
     }
     Asked { plan: Err(NoPlan::NoPlan(wrong)), used }
 }
@@ -140,7 +142,8 @@ fn schema(form: Form) -> Value {
         properties["memory"] = json!({"type": "string", "enum": ["none", "notes", "list"]});
         properties["risks"] = texts;
     }
-    let required: Vec<&String> = properties.as_object().into_iter().flat_map(|all| all.keys()).collect();
+    let required: Vec<&String> =
+        properties.as_object().into_iter().flat_map(|all| all.keys()).collect();
     json!({
         "type": "object", "required": required, "additionalProperties": false,
         "properties": properties,
@@ -153,11 +156,18 @@ mod tests {
 
     #[test]
     fn w231_w239_each_form_asks_for_its_fields() {
-        let input = PlanInput { task: "order it", start: Some("https://a.example"), ..PlanInput::default() };
+        let input = PlanInput {
+            task: "order it",
+            start: Some("https://a.example"),
+            ..PlanInput::default()
+        };
         let full = request(Form::Full, &input);
         let compact = request(Form::Compact, &input);
         let fields = |request: &ChatRequest| {
-            request.shape.as_ref().map_or(0, |shape| shape.schema["required"].as_array().map_or(0, Vec::len))
+            request
+                .shape
+                .as_ref()
+                .map_or(0, |shape| shape.schema["required"].as_array().map_or(0, Vec::len))
         };
         assert_eq!((fields(&full), fields(&compact)), (8, 5));
         assert!(compact.max_tokens < full.max_tokens);
