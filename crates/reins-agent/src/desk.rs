@@ -221,7 +221,11 @@ impl<T: Toolbox> Toolbox for Desk<T> {
 
     async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {
         match name {
-            REQUEST_ACTION_MODE => return said(self.hand_over(&arguments, cancel).await),
+            REQUEST_ACTION_MODE => {
+                // A refusal is a result like any other (W-051).
+                let (Ok(text) | Err(text)) = self.hand_over(&arguments, cancel).await;
+                return ToolReply::text(text);
+            }
             CLARIFY => return said(self.clarify(&arguments, cancel).await),
             NOTE => return said(self.lock().memory.note(&arguments)),
             PROGRESS => return said(self.lock().memory.progress(&arguments)),

@@ -303,7 +303,7 @@ fn without(no_plan: NoPlan, strict: bool) -> Planned {
         NoPlan::Failed(error) => {
             return Planned::End(failed(error.code(), &error.to_string(), None));
         }
-        NoPlan::NoPlan(wrong) => format!("what the model wrote is no plan ({wrong})"),
+        NoPlan::Unusable(wrong) => format!("what the model wrote is no plan ({wrong})"),
     };
     if strict {
         let message = format!("there is no plan, so nothing was done: {why}");

@@ -112,7 +112,8 @@ fn notices(ran: &Ran) -> String {
 /// W-020: in a run that only reads no acting tool is offered, and none is accepted.
 #[tokio::test]
 async fn w020_reading_offers_and_accepts_no_act() {
-    let script = vec![click("e1"), Answer::text("It is a shop: 3 mugs.")];
+    let answer = || Answer::text("It is a shop: 3 mugs.");
+    let script = vec![click("e1"), answer(), answer()];
     let ran = run(picked(Mode::Ask), script, Tools::replies(vec![look("shop")])).await;
     assert_eq!(tools_of(&ran, 0), ["snapshot"]);
     assert_eq!(ran.tools.called(), ["snapshot {}"], "the click came to nothing");
@@ -321,11 +322,8 @@ async fn w487_an_open_list_is_no_whole_success() {
     assert_eq!(ran.answer(), "Both followed.");
     assert!(ran.asked(4).join("\n").contains("nothing was told about one thing on the list: Bob"));
     let mut script = start();
-    script.extend([
-        Answer::text("Both followed."),
-        progress("Bob", "done"),
-        Answer::text("Both followed."),
-    ]);
+    let both = || Answer::text("Both followed.");
+    script.extend([both(), progress("Bob", "done"), both(), both()]);
     let ran = run(mind(), script, tools()).await;
     assert_eq!(ran.failure(), "partly_done", "nothing worked for Bob");
 }

@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// A server and a model at it. `remote` makes it a provider elsewhere by name only: its address is
-/// still on this machine.
+/// A server and a model at it.
 async fn server(script: Vec<Answer>) -> (ModelServer, Arc<dyn Model>) {
     let server = ModelServer::start(script).await.expect("server");
     let endpoint = Endpoint::at(&CUSTOM, &server.base(), None).expect("endpoint");
@@ -23,11 +22,18 @@ async fn server(script: Vec<Answer>) -> (ModelServer, Arc<dyn Model>) {
     (server, Arc::new(ModelClient::new(&http, endpoint, "m").with_timing(timing)))
 }
 
-/// An answer whose words were as likely as given.
-fn measured(text: &str, probability: f64) -> Answer {
+/// An answer whose choice was as likely as given, and another one otherwise.
+fn measured(text: &str, choice: &str, other: &str, probability: f64) -> Answer {
+    let (head, tail) = text.split_once(choice).expect("the choice");
+    let piece = |token: &str, log: f64, top: Value| json!({"token": token, "logprob": log, "top_logprobs": top});
+    let top = json!([{"token": other, "logprob": (1.0 - probability).ln()}]);
+    let pieces = json!([
+        piece(head, 0.0, json!([])),
+        piece(choice, probability.ln(), top),
+        piece(tail, 0.0, json!([]))
+    ]);
     let delta = json!({"choices": [{
-        "index": 0, "delta": {"content": text}, "finish_reason": null,
-        "logprobs": {"content": [{"token": text, "logprob": probability.ln()}]},
+        "index": 0, "delta": {"content": text}, "finish_reason": null, "logprobs": {"content": pieces},
     }]});
     let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     let done = Piece::Bytes(b"data: [DONE]\n\n".to_vec());
@@ -104,8 +110,12 @@ async fn w235_words_that_are_cut_permit_nothing() {
 #[tokio::test]
 async fn w481_odds_of_a_local_model_decide_instead_of_its_word() {
     let text = "{\"because\": \"buy the mug\", \"choice\": \"act\", \"sure\": 1}";
-    for (probability, expected) in [(0.5, Err(NoAnswer::Unsure)), (0.9, Ok(RunMode::Act))] {
-        let (_server, model) = server(vec![measured(text, probability)]).await;
+    for (other, probability, expected) in [
+        ("ask", 0.5, Err(NoAnswer::Unsure)),
+        ("ask", 0.9, Ok(RunMode::Act)),
+        ("buy", 0.1, Ok(RunMode::Act)),
+    ] {
+        let (_server, model) = server(vec![measured(text, "act", other, probability)]).await;
         assert_eq!(mode(&Questions::new(None, model), "buy the mug").await, expected);
     }
 }
@@ -146,7 +156,7 @@ async fn w482_the_same_question_has_one_answer() {
 async fn w492_captions_are_asked_together() {
     let answers = |from: usize, to: usize| {
         let pairs = (from..to).map(|at| {
-            let word = if at % 2 == 0 { "publishes" } else { "view" };
+            let word = if at % 2 == 0 { "sends_or_publishes" } else { "shows_only" };
             (format!("q{:02}", at - from + 1), json!({"choice": word, "sure": 1}))
         });
         let text = Value::Object(pairs.collect()).to_string();
@@ -162,14 +172,10 @@ async fn w492_captions_are_asked_together() {
     let read = questions.ask_all(&Subject::new(), &slots, Who::Anyone, None, &cancel).await;
     let words: Vec<_> = read.iter().map(|answer| answer.as_ref().map(|a| a.choice.word)).collect();
     assert_eq!(server.seen().len(), 2);
-    assert!(
-        words
-            .iter()
-            .take(70)
-            .enumerate()
-            .all(|(at, word)| { *word == Ok(if at % 2 == 0 { "publishes" } else { "view" }) })
-    );
-    assert_eq!(words[70], Ok("view"), "the same caption is not asked twice");
+    assert!(words.iter().take(70).enumerate().all(|(at, word)| {
+        *word == Ok(if at % 2 == 0 { "sends_or_publishes" } else { "shows_only" })
+    }));
+    assert_eq!(words[70], Ok("shows_only"), "the same caption is not asked twice");
 }
 
 /// W-040: two questions about the same words ride in one request.
@@ -238,6 +244,7 @@ async fn w480_servers_without_schemas_are_asked_in_words() {
         let body = first.as_object_mut().expect("an object");
         body.remove("response_format");
         body.remove("logprobs");
+        body.remove("top_logprobs");
         first
     });
 }

@@ -46,6 +46,8 @@ pub struct Odds {
     pub text: String,
     /// The natural logarithm of its probability, at most 0.
     pub log: f64,
+    /// What else was likely there, with its logarithm.
+    pub others: Vec<(String, f64)>,
 }
 
 /// Something to tell the person about how the answer comes about.

@@ -17,6 +17,7 @@ mod run;
 mod secrets;
 mod steps;
 mod terminal;
+mod thinking;
 mod toolbox;
 
 use clap::Parser;

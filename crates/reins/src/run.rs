@@ -5,9 +5,10 @@ use crate::critic::ModelCritic;
 use crate::exit;
 use crate::model;
 use crate::steps::{Show, Steps, print_json};
+use crate::thinking;
 use crate::toolbox::Bridge;
 use anyhow::Result;
-use reins_agent::{Agent, AgentEvent, AgentOptions, Opening, RunEnd, RunReport};
+use reins_agent::{Agent, AgentEvent, AgentOptions, MindOptions, Opening, RunEnd, RunReport};
 use reins_control::{Control, ControlOptions, TurnStart};
 use serde_json::json;
 use std::io::Write;
@@ -22,9 +23,12 @@ const EVENTS: usize = 256;
 /// Runs one task and ends with a code that says how it went.
 pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
     let show = if args.json { Show::Json } else { Show::Rows };
-    let chosen = {
+    let (chosen, mind) = {
         let store = model::store(&args.browser.data_dir()?)?;
-        model::choose(&store, args.model.as_deref(), args.base_url.as_deref()).await?
+        let chosen = model::choose(&store, args.model.as_deref(), args.base_url.as_deref()).await?;
+        let start = args.url.clone();
+        let mind = thinking::mind(&args.thinking, &store, &chosen, start, !args.json).await?;
+        (chosen, mind)
     };
     let options = ControlOptions {
         critic: Some(Arc::new(ModelCritic(Arc::clone(&chosen.client)))),
@@ -42,7 +46,7 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
     for line in control.interrupted().await {
         steps.terminal.say(&line);
     }
-    let report = drive(&args, &steps, chosen.client).await;
+    let report = drive(&args, &steps, chosen.client, mind).await;
     control.close().await;
     Ok(ExitCode::from(tell(&steps, show, &report)))
 }
@@ -52,6 +56,7 @@ async fn drive(
     args: &RunArgs,
     steps: &Steps,
     client: std::sync::Arc<dyn reins_models::Model>,
+    mind: MindOptions,
 ) -> RunReport {
     let show = if args.json { Show::Json } else { Show::Rows };
     let opening = Opening {
@@ -63,7 +68,7 @@ async fn drive(
         reasoning: args.reasoning.map(Into::into).unwrap_or_default(),
         ..AgentOptions::default()
     };
-    let mut agent = Agent::new(client, Bridge { steps }, options);
+    let mut agent = Agent::new(client, Bridge { steps }, options).with_mind(mind);
     let (sender, mut events) = mpsc::channel(EVENTS);
     let cancel = CancellationToken::new();
     let run = async {
@@ -126,6 +131,10 @@ fn tell(steps: &Steps, show: Show, report: &RunReport) -> u8 {
         RunEnd::Failed { code, message, answer } => {
             let exit = match *code {
                 "going_in_circles" | "no_step_worked" | "no_answer" => exit::UNFINISHED,
+                "not_verified" | "partly_done" | "said_not_done" | "no_result" => exit::UNFINISHED,
+                "no_plan" | "plan_rejected" | "plan_unanswered" | "needs_answer" => {
+                    exit::UNFINISHED
+                }
                 _ => exit::FAILED,
             };
             (exit, answer.as_deref(), Some(format!("not done ({code}): {message}")))

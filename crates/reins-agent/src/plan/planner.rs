@@ -43,7 +43,7 @@ pub(crate) enum NoPlan {
     /// The model failed.
     Failed(ModelError),
     /// What it wrote was no plan, twice (W-246).
-    NoPlan(&'static str),
+    Unusable(&'static str),
 }
 
 /// Asks for a plan; what is no plan is sent back once (W-246).
@@ -78,7 +78,7 @@ pub(crate) async fn plan(
             .messages
             .push(Message::user(format!("That cannot be used: {wrong}. Answer again.")));
     }
-    Asked { plan: Err(NoPlan::NoPlan(wrong)), used }
+    Asked { plan: Err(NoPlan::Unusable(wrong)), used }
 }
 
 const INSTRUCTIONS: &str = "\

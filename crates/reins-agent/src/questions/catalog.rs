@@ -67,9 +67,9 @@ closed! {
     /// What a control does, by its caption in any language (W-497).
     ControlEffect = "control_effect", "What does pressing the control with this caption do?", quote: None;
     /// Others can see something afterwards.
-    Publishes = "publishes": "sends a message or publishes something that others can see: Send, Post, Reply, Publish, Tweet, Comment";
+    Publishes = "sends_or_publishes": "sends a message or publishes something that others can see: Send, Post, Reply, Publish, Tweet, Comment";
     /// Something is settled.
-    Commits = "commits": "orders, pays, books, confirms, submits, saves for good, signs in or signs up: Buy now, Place order, Pay, Book, Confirm, Submit, Subscribe";
+    Commits = "buys_or_confirms": "buys, orders, pays, books, confirms, submits, saves for good, signs in or signs up: Buy now, Place order, Pay, Book, Confirm, Submit, Subscribe";
     /// One thing is gone.
     DeletesOne = "deletes_one": "deletes, removes or cancels one thing: Delete, Remove, Discard, Cancel order";
     /// Many things are gone.
@@ -77,9 +77,9 @@ closed! {
     /// A step towards settling something.
     NextStep = "next_step": "goes on to the next step of a form or checkout and settles nothing yet: Next, Continue, Proceed, Go to checkout";
     /// Only a draft changes.
-    Edits = "edits": "changes a form, cart or draft that can still be changed: Add to cart, Attach file, Bold, Edit, Undo, Clear field";
+    Edits = "edits_draft": "changes a form, cart or draft that can still be changed: Add to cart, Attach file, Bold, Edit, Undo, Clear field";
     /// Nothing changes.
-    View = "view": "only changes what is shown: Show more, Details, Search, Filter, Menu, Close, Back, Settings, Help, Next page";
+    View = "shows_only": "only changes what is shown: Show more, Details, Search, Filter, Menu, Close, Back, Settings, Help, Next page";
     /// Cannot be told.
     Unclear = "unclear": "the caption does not say";
 }

@@ -42,7 +42,7 @@ pub(super) fn answer(
     let quote = quote.filter(|quote| !quote.is_empty()).map(str::to_owned);
     let told = own.get("sure").and_then(number);
     let place = (count > 1).then_some(place.as_str());
-    let confidence = measured(&reply.odds, place).or(told).unwrap_or(UNTOLD);
+    let confidence = measured(&reply.odds, place, question).or(told).unwrap_or(UNTOLD);
     Ok(Said { choice, quote, confidence })
 }
 
@@ -69,8 +69,10 @@ fn number(value: &Value) -> Option<f64> {
     (0.0..=1.0).contains(&number).then_some(number)
 }
 
-/// How likely the model found the word that it chose: the product over the pieces of the word.
-fn measured(odds: &[Odds], place: Option<&str>) -> Option<f64> {
+/// How likely the model found the word that it chose, among the words that it could choose: at each
+/// piece of the word, its share among the pieces that lead to one of the choices. What a model would
+/// rather say that was not offered does not count: small ones have their own words for everything.
+fn measured(odds: &[Odds], place: Option<&str>, question: &Question) -> Option<f64> {
     if odds.is_empty() {
         return None;
     }
@@ -81,15 +83,40 @@ fn measured(odds: &[Odds], place: Option<&str>) -> Option<f64> {
     };
     let word = value_of("choice", &text, from)?;
     let mut at = 0;
-    let mut sum = 0.0;
+    let mut share = 1.0;
     for piece in odds {
-        let end = at + piece.text.len();
-        if at < word.end && end > word.start {
-            sum += piece.log;
-        }
+        let (start, end) = (at, at + piece.text.len());
         at = end;
+        // The piece with the mark that ends the word counts, too: it tells `publish` from `publishes`.
+        if start < word.start || start > word.end {
+            if start < word.start && end > word.start {
+                share *= piece.log.exp();
+            }
+            continue;
+        }
+        let before = text.get(word.start..start)?;
+        let chosen = piece.log.exp();
+        let others = piece.others.iter().filter(|(other, _)| leads(before, other, question));
+        let all: f64 = chosen + others.map(|(_, log)| log.exp()).sum::<f64>();
+        share *= if all > 0.0 { chosen / all } else { 0.0 };
     }
-    Some(sum.exp())
+    Some(share)
+}
+
+/// Whether a piece after the beginning of a word leads to one of the choices.
+fn leads(before: &str, piece: &str, question: &Question) -> bool {
+    let (inside, ends) = match piece.split_once('"') {
+        Some((inside, _)) => (inside, true),
+        None => (piece, false),
+    };
+    let word = format!("{before}{inside}");
+    question.choices.iter().any(|choice| {
+        if ends {
+            choice.word == word
+        } else {
+            !inside.is_empty() && choice.word.starts_with(&word)
+        }
+    })
 }
 
 /// Where the text of a property stands.
@@ -144,21 +171,26 @@ mod tests {
         assert_eq!(said("{\"choice\":\"act\",\"sure\":-3}"), Ok(("act", UNTOLD)));
     }
 
+    /// What the model would rather say that is no choice does not count; what is a choice does.
     #[test]
-    fn odds_are_those_of_the_chosen_word_alone() {
-        let piece = |text: &str, p: f64| Odds { text: text.to_owned(), log: p.ln() };
+    fn odds_are_the_share_of_the_word_among_the_choices() {
+        let piece = |text: &str, p: f64, others: &[(&str, f64)]| Odds {
+            text: text.to_owned(),
+            log: p.ln(),
+            others: others.iter().map(|(other, p)| ((*other).to_owned(), p.ln())).collect(),
+        };
         let odds = [
-            piece("{\"because\": \"", 0.1),
-            piece("\\\"choice\\\": x", 0.1),
-            piece("\", \"choice\"", 0.2),
-            piece(": \"", 0.3),
-            piece("a", 0.5),
-            piece("ct", 0.5),
-            piece("\"}", 0.4),
+            piece("{\"because\": \"", 0.1, &[]),
+            piece("\\\"choice\\\": x", 0.1, &[]),
+            piece("\", \"choice\"", 0.2, &[]),
+            piece(": \"", 0.3, &[]),
+            piece("a", 0.06, &[("d", 0.02), ("buy", 0.9), ("as", 0.02)]),
+            piece("ct", 0.5, &[("sk", 0.5), ("\"}", 0.5)]),
+            piece("\"}", 0.4, &[("ion", 0.6)]),
         ];
         let text: String = odds.iter().map(|piece| piece.text.as_str()).collect();
         let reply = Reply { odds: odds.to_vec(), ..reply(&text) };
         let said = answer(&reply, 0, 1, RunMode::QUESTION).expect("an answer");
-        assert!((said.confidence - 0.25).abs() < 1e-9, "{}", said.confidence);
+        assert!((said.confidence - 0.6 * 0.5).abs() < 1e-9, "{}", said.confidence);
     }
 }

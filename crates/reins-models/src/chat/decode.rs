@@ -257,9 +257,15 @@ impl Decoder {
 /// How likely the pieces of the content were.
 fn read_odds(choice: &Value) -> Option<ModelEvent> {
     let pieces = choice.pointer("/logprobs/content")?.as_array()?;
-    let odds = pieces.iter().filter_map(|piece| {
+    let one = |piece: &Value| {
         let (text, log) = (piece.get("token")?.as_str()?, piece.get("logprob")?.as_f64()?);
-        Some(Odds { text: text.to_owned(), log: log.min(0.0) })
+        Some((text.to_owned(), log.min(0.0)))
+    };
+    let odds = pieces.iter().filter_map(|piece| {
+        let (text, log) = one(piece)?;
+        let top = piece.get("top_logprobs").and_then(Value::as_array).into_iter().flatten();
+        let others = top.filter_map(one).filter(|(other, _)| *other != text).collect();
+        Some(Odds { text, log, others })
     });
     let odds: Vec<_> = odds.collect();
     (!odds.is_empty()).then_some(ModelEvent::Odds(odds))

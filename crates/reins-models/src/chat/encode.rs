@@ -13,6 +13,9 @@ const BRIDGE: &str = "OK.";
 /// Models behind a server that takes marks for which the marks mean something.
 const MARKED: [&str; 3] = ["anthropic/", "google/gemini", "qwen/"];
 
+/// What else was likely at each place of an answer: as many as the format has.
+const ALTERNATIVES: u32 = 20;
+
 /// The JSON body of a request.
 pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     let dialect = target.dialect;
@@ -43,6 +46,7 @@ pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     }
     if request.odds && dialect.odds {
         body.insert("logprobs".to_owned(), json!(true));
+        body.insert("top_logprobs".to_owned(), json!(ALTERNATIVES));
     }
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
