@@ -155,6 +155,11 @@ impl<T: Toolbox> Agent<T> {
         self.inbox.clone()
     }
 
+    /// The turn that further runs belong to.
+    pub fn set_turn(&mut self, turn: TurnId) {
+        self.options.turn = turn;
+    }
+
     /// Carries out a task. `events` should be drained while it runs; `cancel` stops it.
     pub async fn run(
         &mut self,
@@ -164,7 +169,6 @@ impl<T: Toolbox> Agent<T> {
         cancel: &CancellationToken,
     ) -> RunReport {
         self.last_run = RunId(self.last_run.0 + 1);
-        self.cut_off = None;
         let authority = TaskAuthority::new(self.last_run, task);
         let mut run = self.begin(authority, events, cancel).await;
         let end = self.from_the_start(&mut run, opening).await;
@@ -202,6 +206,9 @@ impl<T: Toolbox> Agent<T> {
         run: &mut Run<'_>,
         opening: &Opening,
     ) -> Result<RunEnd, RunEnd> {
+        if let Err(error) = self.give_up().await {
+            return Err(failed(error.code(), &error.to_string(), None));
+        }
         let (id, task) = (run.task.run, run.task.request().to_owned());
         run.recorder.write(|| JournalEvent::Person { run: id, text: task.clone() }).await?;
         self.toolbox.begin(&task, self.mind.before());
@@ -214,7 +221,10 @@ impl<T: Toolbox> Agent<T> {
             // request begins again (W-049).
             match self.toolbox.take_granted() {
                 Some(route) => handed = Some(route),
-                None => return end,
+                None => {
+                    self.mind.remember(self.toolbox.mode(), &task);
+                    return end;
+                }
             }
             self.conversation.entries.truncate(began);
         }
@@ -254,7 +264,8 @@ impl<T: Toolbox> Agent<T> {
             Planned::Agreed(agreed) => Some(agreed),
             Planned::ReadOnly(why) => {
                 run.watcher.tell(AgentEvent::Notice(why)).await;
-                route.mode = Mode::Ask;
+                // It may not be asked for again in this turn.
+                route = Route::picked(Mode::Ask);
                 None
             }
             Planned::End(end) => return Err(end),
@@ -389,6 +400,9 @@ impl<T: Toolbox> Agent<T> {
             }
             if let Some(answer) = as_answer(&reply.calls, &reply.text, &self.tools) {
                 self.answered(run, &Reply { text: answer.clone(), ..Reply::default() }).await?;
+                if self.inbox.is_corrected() {
+                    continue;
+                }
                 match self.judged(run, answer).await? {
                     Some(end) => return Ok(end),
                     None => continue,
@@ -418,6 +432,10 @@ impl<T: Toolbox> Agent<T> {
     /// Between a result and the next request, where nothing is under way: what the person said enters
     /// the task (W-082, W-091), and the conversation is shortened if it is due (W-700).
     async fn safe_point(&mut self, run: &mut Run<'_>) -> Result<(), RunEnd> {
+        // After a stop nothing is taken in any more: it waits for the person (W-078).
+        if run.cancel.is_cancelled() {
+            return Err(RunEnd::Stopped);
+        }
         while let Some(correction) = self.inbox.take() {
             let (id, text) = (correction.id, correction.text);
             let revision = run.task.correct(text.clone());

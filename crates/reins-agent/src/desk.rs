@@ -84,6 +84,11 @@ impl<T: Toolbox> Desk<T> {
         state.memory = outfit.memory;
     }
 
+    /// The mode as it is.
+    pub(crate) fn mode(&self) -> Mode {
+        self.lock().mode
+    }
+
     /// The action mode that the model asked for and may have.
     pub(crate) fn take_granted(&self) -> Option<Route> {
         self.lock().granted.take()

@@ -62,6 +62,7 @@ mod ahead;
 mod arguments;
 mod ask;
 mod authority;
+mod books;
 mod call;
 mod circles;
 mod conversation;

@@ -97,6 +97,13 @@ impl Mind {
         self.options.before.as_ref()
     }
 
+    /// The turn that ends here is the one before the next (W-037).
+    pub(crate) fn remember(&mut self, mode: Mode, task: &str) {
+        self.options.before = Some(Before { mode, task: task.to_owned() });
+        // Only the first turn begins where the person said.
+        self.options.start = None;
+    }
+
     /// The mode that the person picked; `None` if their words decide.
     pub(crate) fn picked(&self) -> Option<Route> {
         match self.options.mode {

@@ -1,20 +1,21 @@
 //! Carries out the model's calls, in order, and keeps the books about them.
 
 use crate::ahead::StepsAhead;
+use crate::books::{begun, ended};
 use crate::call::{Ready, call, ready, reason_to_skip, remarks};
 use crate::circles::Circles;
 use crate::conversation::Conversation;
 use crate::error::CallError;
-use crate::event::{AgentEvent, Watcher};
+use crate::event::Watcher;
 use crate::ids::Revision;
 use crate::inbox::Inbox;
-use crate::journal::{JournalEvent, StepEnded};
+use crate::journal::JournalEvent;
 use crate::recorder::Recorder;
 use crate::repetition::Verdict;
 use crate::report::{RunEnd, failed};
 use crate::submissions::{Submission, Submissions};
 use crate::toolbox::{AgentTool, Opening, PageView, StepLabel, ToolReply, Toolbox};
-use reins_core::{Outcome, Refusal, StepFinish, StepId, TurnEvent, TurnId, TurnSummary, limits};
+use reins_core::{Outcome, Refusal, StepId, TurnId, TurnSummary};
 use reins_models::ToolCall;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -22,20 +23,20 @@ use tokio_util::sync::CancellationToken;
 
 /// The steps of one run.
 pub(crate) struct Steps {
-    turn: TurnId,
+    pub(crate) turn: TurnId,
     allowed: u32,
     next: u32,
-    summary: TurnSummary,
-    acts_tried: u32,
-    acts_worked: u32,
+    pub(crate) summary: TurnSummary,
+    pub(crate) acts_tried: u32,
+    pub(crate) acts_worked: u32,
     circles: Circles,
     pub(crate) submissions: Submissions,
     /// Acts that the person did not want, as tool and arguments.
-    declined: HashSet<String>,
+    pub(crate) declined: HashSet<String>,
     /// The act of which nobody knows whether it happened, until the model looks.
-    unknown: Option<String>,
+    pub(crate) unknown: Option<String>,
     /// The last step, if it did not work: what and why.
-    problem: Option<(String, String)>,
+    pub(crate) problem: Option<(String, String)>,
     /// Whether the last call only repeated earlier ones.
     repeats: bool,
     /// What the model means to do next, if it wrote that down.
@@ -60,10 +61,10 @@ pub(crate) struct Opened {
 }
 
 /// A call that was made.
-struct Made {
-    step: StepId,
-    took: Duration,
-    reply: ToolReply,
+pub(crate) struct Made {
+    pub(crate) step: StepId,
+    pub(crate) took: Duration,
+    pub(crate) reply: ToolReply,
 }
 
 impl Steps {
@@ -331,144 +332,4 @@ impl Steps {
         self.next += 1;
         step
     }
-
-    async fn started(&self, watcher: Watcher<'_>, step: StepId, tool: &str, label: StepLabel) {
-        let StepLabel { arguments, element } = label;
-        let tool = tool.to_owned();
-        let event = TurnEvent::StepStarted { turn: self.turn, step, tool, arguments, element };
-        watcher.tell(AgentEvent::Turn(event)).await;
-    }
-
-    async fn finished(
-        &self,
-        watcher: Watcher<'_>,
-        step: StepId,
-        reply: &ToolReply,
-        took: Duration,
-    ) {
-        let outcome = match &reply.outcome {
-            // Past tense is only for what worked.
-            Outcome::Completed if reply.failed => {
-                Outcome::Refused(Refusal::new("failed", reply.text.clone(), ""))
-            }
-            outcome => outcome.clone(),
-        };
-        let mut result = reply.text.clone();
-        if let Some(page) = &reply.page {
-            result.push('\n');
-            result.push_str(&page.text);
-        }
-        let end = (0..=limits::EVENT_RESULT_BYTES.min(result.len()))
-            .rev()
-            .find(|end| result.is_char_boundary(*end));
-        result.truncate(end.unwrap_or(0));
-        let finish = StepFinish {
-            turn: self.turn,
-            step,
-            outcome,
-            result,
-            took,
-            verdict: reply.verdict.clone(),
-            approved: reply.approved,
-        };
-        watcher.tell(AgentEvent::Turn(TurnEvent::StepFinished(finish))).await;
-    }
-
-    fn count(
-        &mut self,
-        step: StepId,
-        reply: &ToolReply,
-        ready: &Ready<'_>,
-        element: Option<String>,
-    ) {
-        let ok = reply.is_ok();
-        if !ok {
-            self.summary.failures += 1;
-        }
-        if reply.approved.is_some() {
-            self.summary.confirmations += 1;
-        }
-        if ready.tool.acts {
-            self.acts_tried += 1;
-            self.acts_worked += u32::from(ok);
-            if reply.approved == Some(false) {
-                self.declined.insert(ready.key.clone());
-            }
-        }
-        self.keep_receipt(step, reply, ready, element);
-        // A look at the page settles what was unknown; so does another act that worked.
-        self.unknown = match reply.outcome {
-            Outcome::Unknown(_) => Some(ready.key.clone()),
-            _ if ok => None,
-            _ => self.unknown.take(),
-        };
-        self.problem = (!ok).then(|| {
-            let result = match &reply.outcome {
-                Outcome::Unknown(_) if reply.text.is_empty() => {
-                    "unknown whether it happened".to_owned()
-                }
-                _ => crate::conversation::clip(&reply.text, 200),
-            };
-            (ready.tool.name.clone(), result)
-        });
-    }
-
-    /// What was sent for good, what was filled in for it, and whether somebody looked since.
-    fn keep_receipt(
-        &mut self,
-        step: StepId,
-        reply: &ToolReply,
-        ready: &Ready<'_>,
-        element: Option<String>,
-    ) {
-        let field = element
-            .or_else(|| ready.arguments.get("ref").and_then(|it| it.as_str()).map(str::to_owned));
-        let fills = ready.arguments.as_object().is_some_and(|arguments| arguments.len() > 1);
-        if let Some(commitment) = &ready.commitment {
-            let now = Instant::now();
-            let commitment = commitment.clone();
-            self.submissions.sent(step.0, commitment, &reply.outcome, reply.changed, now);
-        } else if let (true, true, true, Some(field)) =
-            (ready.tool.acts, fills, reply.is_ok(), field)
-        {
-            let mut values = ready.arguments.clone();
-            if let Some(values) = values.as_object_mut() {
-                // The same field has another ref once its page is loaded again.
-                values.remove("ref");
-            }
-            self.submissions.filled(field, &values);
-        }
-        if reply.is_ok() && (reply.page.is_some() || !ready.tool.acts) {
-            self.submissions.looked();
-        }
-    }
-}
-
-fn begun(call: &ToolCall, step: StepId, ready: &Ready<'_>, label: &StepLabel) -> JournalEvent {
-    JournalEvent::StepBegun {
-        step: step.0,
-        call: call.id.clone(),
-        tool: ready.tool.name.clone(),
-        arguments: label.arguments.clone(),
-        element: label.element.clone(),
-        acts: ready.tool.acts,
-        commitment: ready.commitment.clone(),
-    }
-}
-
-fn ended(call: &ToolCall, made: &Made, text: &str, below: Option<String>) -> JournalEvent {
-    let reply = &made.reply;
-    JournalEvent::StepEnded(Box::new(StepEnded {
-        step: made.step.0,
-        call: call.id.clone(),
-        tool: call.name.clone(),
-        outcome: reply.outcome.word().to_owned(),
-        worked: reply.is_ok(),
-        changed: reply.changed,
-        approved: reply.approved,
-        below,
-        text: text.to_owned(),
-        page: reply.page.as_ref().map(|page| page.text.clone()),
-        took_ms: u64::try_from(made.took.as_millis()).unwrap_or(u64::MAX),
-    }))
 }

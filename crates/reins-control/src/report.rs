@@ -58,8 +58,12 @@ const NAME_IN_HEADLINE: usize = 60;
 
 /// `button "Save"`: role and name, as data in quotes.
 pub(crate) fn element(target: &TargetRecord) -> String {
-    let name = reins_guard::clip_middle(&reins_guard::plain_text(&target.name), NAME_IN_HEADLINE);
     let role = if target.role.is_empty() { target.tag.as_str() } else { target.role.as_str() };
+    words(role, &target.name)
+}
+
+pub(crate) fn words(role: &str, name: &str) -> String {
+    let name = reins_guard::clip_middle(&reins_guard::plain_text(name), NAME_IN_HEADLINE);
     if name.is_empty() { role.to_owned() } else { format!("{role} \"{name}\"") }
 }
 

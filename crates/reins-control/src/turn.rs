@@ -23,12 +23,10 @@ impl Control {
             named: self.inner.options.named.iter().cloned().collect(),
             ..TurnFacts::default()
         };
-        for url in start.urls.iter().chain(&addresses(start.message.as_deref().unwrap_or(""))) {
-            if let Ok(url) = web_url(url) {
-                facts.named.extend(Origin::of(&url));
-                facts.approved_urls.insert(url.to_string());
-            }
-        }
+        name(
+            &mut facts,
+            start.urls.iter().chain(&addresses(start.message.as_deref().unwrap_or(""))),
+        );
         let turn = Turn {
             id,
             owner: owner.clone(),
@@ -51,6 +49,19 @@ impl Control {
         id
     }
 
+    /// The person said more while the turn goes on: what they name counts as named, and what they want
+    /// is what they said last (W-091). Words for another turn than the current one have no effect.
+    pub fn also_said(&self, session: &SessionId, turn: TurnId, message: &str) {
+        let session = self.session(session);
+        let mut state = session.state();
+        if let Some(turn) = state.turn.as_mut().filter(|current| current.id == turn) {
+            name(&mut turn.facts, addresses(message).iter());
+            let goal = turn.goal.get_or_insert_default();
+            goal.push_str("\n\n");
+            goal.push_str(message);
+        }
+    }
+
     /// Stops the turn of a session: the act under way is cancelled, nothing more is sent.
     /// A stop that names another turn than the current one has no effect.
     pub fn stop(&self, session: &SessionId, turn: TurnId) {
@@ -66,6 +77,16 @@ impl Control {
     pub fn resume(&self, session: &SessionId) {
         if let Some(turn) = self.session(session).state().turn.as_mut() {
             turn.paused = None;
+        }
+    }
+}
+
+/// Takes addresses that the person gave into the facts of a turn.
+fn name<'a>(facts: &mut TurnFacts, urls: impl Iterator<Item = &'a String>) {
+    for url in urls {
+        if let Ok(url) = web_url(url) {
+            facts.named.extend(Origin::of(&url));
+            facts.approved_urls.insert(url.to_string());
         }
     }
 }

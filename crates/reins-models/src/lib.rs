@@ -49,7 +49,7 @@ pub use listing::ModelLists;
 pub use message::{
     Caching, ChatRequest, Image, Kept, Message, Part, Reasoning, Shape, ToolCall, ToolSpec,
 };
-pub use price::{Cost, PRICES_AS_OF, cost};
+pub use price::{Cost, NotACost, PRICES_AS_OF, cost};
 pub use provider::{Endpoint, Format, Provider, Quirks, Switch, UnknownFormat};
 pub use reply::{Reply, ReplyBuilder};
 pub use table::{CUSTOM, PROVIDERS};

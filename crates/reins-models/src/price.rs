@@ -4,6 +4,8 @@
 use crate::event::Usage;
 use crate::provider::Endpoint;
 use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
 
 /// When the table was made, from a public list of model prices (litellm 1.110.2), not from the providers' own pages.
 pub const PRICES_AS_OF: &str = "2026-11";
@@ -59,6 +61,32 @@ impl fmt::Display for Cost {
         } else {
             write!(f, "${dollars:.4}")
         }
+    }
+}
+
+/// An amount that cannot be read.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("'{0}' is no amount of dollars; write it like 0.50")]
+pub struct NotACost(String);
+
+impl FromStr for Cost {
+    type Err = NotACost;
+
+    /// Dollars, such as `0.5` or `$2`; parts of a millionth are cut off.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || NotACost(text.to_owned());
+        let bare = text.trim().trim_start_matches('$');
+        let (dollars, rest) = bare.split_once('.').unwrap_or((bare, ""));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits(dollars) || !digits(rest) || dollars.len() + rest.len() == 0 {
+            return Err(wrong());
+        }
+        let millionths: String = rest.chars().chain("000000".chars()).take(6).collect();
+        let dollars: u64 =
+            if dollars.is_empty() { "0" } else { dollars }.parse().map_err(|_| wrong())?;
+        let millionths: u64 = millionths.parse().map_err(|_| wrong())?;
+        let all = dollars.checked_mul(1_000_000).and_then(|all| all.checked_add(millionths));
+        all.map(Cost).ok_or_else(wrong)
     }
 }
 
@@ -121,6 +149,18 @@ mod tests {
         assert_eq!(cost, Cost(600_000 + 60_000 + 250_000 + 100_000));
         assert_eq!(cost.to_string(), "$1.01");
         assert_eq!(Cost(1234).to_string(), "$0.0012");
+    }
+
+    #[test]
+    fn w272_amounts_of_dollars_are_read() {
+        for (text, cost) in
+            [("0.50", 500_000), ("$2", 2_000_000), (".0000019", 1), ("10", 10_000_000)]
+        {
+            assert_eq!(text.parse(), Ok(Cost(cost)), "{text}");
+        }
+        for text in ["", "$", "-1", "1e3", "0,5", "99999999999999999999"] {
+            assert!(text.parse::<Cost>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -88,6 +88,12 @@ pub(crate) struct RunArgs {
     /// Print events as JSON lines on stdout, for scripts; cards are then refused
     #[arg(long)]
     pub(crate) json: bool,
+    /// The most that the run may cost, in dollars, such as 0.50
+    #[arg(long, value_name = "DOLLARS")]
+    pub(crate) allow_cost: Option<reins_models::Cost>,
+    /// How many tokens the model reads at most, if that is not usual for its kind
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) window: Option<u64>,
     /// Tool calls allowed in this turn
     #[arg(long, default_value_t = reins_core::limits::CALLS_PER_TURN)]
     pub(crate) steps: u32,

@@ -15,6 +15,7 @@ mod providers;
 mod rules;
 mod run;
 mod secrets;
+mod steer;
 mod steps;
 mod terminal;
 mod thinking;

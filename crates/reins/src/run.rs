@@ -4,12 +4,14 @@ use crate::cli::RunArgs;
 use crate::critic::ModelCritic;
 use crate::exit;
 use crate::model;
+use crate::steer;
 use crate::steps::{Show, Steps, print_json};
 use crate::thinking;
 use crate::toolbox::Bridge;
 use anyhow::Result;
 use reins_agent::{Agent, AgentEvent, AgentOptions, MindOptions, Opening, RunEnd, RunReport};
 use reins_control::{Control, ControlOptions, TurnStart};
+use reins_models::{Metered, Model};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -27,11 +29,16 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
         let store = model::store(&args.browser.data_dir()?)?;
         let chosen = model::choose(&store, args.model.as_deref(), args.base_url.as_deref()).await?;
         let start = args.url.clone();
-        let mind = thinking::mind(&args.thinking, &store, &chosen, start, !args.json).await?;
+        let mind = thinking::mind(&args.thinking, &store, &chosen, start).await?;
         (chosen, mind)
     };
+    // Whoever asks the model spends from the same allowance (W-272).
+    let model: Arc<dyn Model> = match args.allow_cost {
+        Some(allowed) => Arc::new(Metered::new(chosen.client, allowed)?),
+        None => chosen.client,
+    };
     let options = ControlOptions {
-        critic: Some(Arc::new(ModelCritic(Arc::clone(&chosen.client)))),
+        critic: Some(Arc::new(ModelCritic(Arc::clone(&model)))),
         strict_clicks: args.strict_clicks,
         ..args.browser.options()?
     };
@@ -46,7 +53,7 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
     for line in control.interrupted().await {
         steps.terminal.say(&line);
     }
-    let report = drive(&args, &steps, chosen.client, mind).await;
+    let report = drive(&args, &steps, model, mind).await;
     control.close().await;
     Ok(ExitCode::from(tell(&steps, show, &report)))
 }
@@ -55,8 +62,8 @@ pub(crate) async fn main(args: RunArgs) -> Result<ExitCode> {
 async fn drive(
     args: &RunArgs,
     steps: &Steps,
-    client: std::sync::Arc<dyn reins_models::Model>,
-    mind: MindOptions,
+    client: Arc<dyn Model>,
+    mut mind: MindOptions,
 ) -> RunReport {
     let show = if args.json { Show::Json } else { Show::Rows };
     let opening = Opening {
@@ -66,13 +73,41 @@ async fn drive(
         turn: steps.turn(),
         calls: args.steps,
         reasoning: args.reasoning.map(Into::into).unwrap_or_default(),
+        window: args.window,
         ..AgentOptions::default()
     };
+    if show == Show::Rows {
+        mind.person = thinking::person(&steps.terminal);
+    }
     let mut agent = Agent::new(client, Bridge { steps }, options).with_mind(mind);
     let (sender, mut events) = mpsc::channel(EVENTS);
     let cancel = CancellationToken::new();
+    let inbox = agent.inbox();
+    let mut lines = match show {
+        Show::Rows => steer::lines(Arc::clone(&steps.terminal.keyboard)),
+        Show::Json => None,
+    };
+    if lines.is_some() {
+        steps.terminal.say(steer::HINT);
+    }
     let run = async {
-        let report = agent.run(&args.task, &opening, &sender, &cancel).await;
+        let tasks = async {
+            let mut report = agent.run(&args.task, &opening, &sender, &cancel).await;
+            // Messages that were written for later follow, each as a turn of its own.
+            while !cancel.is_cancelled()
+                && let Ok(Some(next)) = inbox.next().await
+            {
+                tell(steps, show, &report);
+                agent.set_turn(steps.next_turn(&next.text));
+                steps.terminal.say(&format!("\n> {}", next.text));
+                report = agent.run(&next.text, &Opening::default(), &sender, &cancel).await;
+            }
+            report
+        };
+        let report = tokio::select! {
+            report = tasks => report,
+            never = steer::take_in(lines.as_mut(), &inbox, &steps.terminal) => match never {},
+        };
         drop(sender);
         report
     };
@@ -104,6 +139,12 @@ fn shown(steps: &Steps, show: Show, event: AgentEvent) {
         }
         (Show::Json, AgentEvent::Text(text)) => {
             print_json(&json!({"event": "text", "text": text}));
+        }
+        (Show::Rows, AgentEvent::Waiting(waiting)) => {
+            let told = steer::told(&waiting);
+            if !told.is_empty() {
+                steps.terminal.say(&told);
+            }
         }
         (Show::Json, AgentEvent::TextVoid) => print_json(&json!({"event": "text_void"})),
         (Show::Json, AgentEvent::Usage { total, .. }) => print_json(&json!({

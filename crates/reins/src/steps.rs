@@ -3,12 +3,12 @@
 use crate::terminal::{Sign, Terminal, TerminalCards};
 use reins_control::{
     Answerer, CallRequest, CardAnswer, Control, ControlError, NoAnswerer, Question, Reply,
-    TurnStart,
+    ShownElement, TurnStart,
 };
 use reins_core::{Outcome, OwnerId, SessionId, TurnId};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -26,7 +26,7 @@ pub(crate) struct Steps {
     control: Control,
     owner: OwnerId,
     session: SessionId,
-    turn: TurnId,
+    turn: AtomicU64,
     pub(crate) terminal: Terminal,
     show: Show,
     /// Answers every card with yes; only for the demo's own shop.
@@ -39,7 +39,7 @@ impl Steps {
     /// Begins a turn.
     pub(crate) fn begin(control: Control, start: TurnStart, show: Show) -> Self {
         let (owner, session) = (OwnerId::new("terminal"), SessionId::new("main"));
-        let turn = control.begin_turn(&session, &owner, start);
+        let turn = AtomicU64::new(control.begin_turn(&session, &owner, start).0);
         Self {
             control,
             owner,
@@ -55,12 +55,30 @@ impl Steps {
 
     /// The turn that these steps belong to.
     pub(crate) fn turn(&self) -> TurnId {
-        self.turn
+        TurnId(self.turn.load(Ordering::Relaxed))
+    }
+
+    /// Begins the turn of the person's next message.
+    pub(crate) fn next_turn(&self, message: &str) -> TurnId {
+        let start = TurnStart { message: Some(message.to_owned()), ..TurnStart::default() };
+        let turn = self.control.begin_turn(&self.session, &self.owner, start);
+        self.turn.store(turn.0, Ordering::Relaxed);
+        turn
+    }
+
+    /// The person said more while the turn goes on.
+    pub(crate) fn also_said(&self, words: &str) {
+        self.control.also_said(&self.session, self.turn(), words);
+    }
+
+    /// The element that a call's arguments name, as it was last shown.
+    pub(crate) fn shown(&self, arguments: &Value) -> Option<ShownElement> {
+        self.control.shown(&self.session, arguments.get("ref")?.as_str()?)
     }
 
     /// Stops the turn: the act under way is cancelled.
     pub(crate) fn stop(&self) {
-        self.control.stop(&self.session, self.turn);
+        self.control.stop(&self.session, self.turn());
     }
 
     /// Steps made so far, and how many of them failed.
@@ -94,7 +112,7 @@ impl Steps {
                     .await
             }
         };
-        self.shown(number, name, &told, &answer, started.elapsed());
+        self.row(number, name, &told, &answer, started.elapsed());
         answer
     }
 
@@ -116,7 +134,7 @@ impl Steps {
         }
     }
 
-    fn shown(
+    fn row(
         &self,
         number: u32,
         name: &str,

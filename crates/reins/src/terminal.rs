@@ -4,7 +4,9 @@ use console::{Key, Term, measure_text_width, truncate_str};
 use futures_util::future::BoxFuture;
 use reins_control::{Answerer, CardAnswer, Question};
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Rows never get wider than this, so that they read well over SSH in a small window.
 const WIDEST: usize = 80;
@@ -16,13 +18,50 @@ pub(crate) struct Terminal {
     colour: bool,
     /// Rows and cards come from different tasks and must not mix within a line.
     busy: Mutex<()>,
+    /// Cards and lines are typed on one keyboard.
+    pub(crate) keyboard: Arc<Keyboard>,
+}
+
+/// Who may read what is typed: a card before anybody else.
+#[derive(Debug, Default)]
+pub(crate) struct Keyboard {
+    cards: AtomicUsize,
+    reading: Mutex<()>,
+}
+
+/// A card has given way long enough when it is looked again.
+const CARD_WAIT: Duration = Duration::from_millis(50);
+
+impl Keyboard {
+    /// Reads with `read`, unless a card is open; then waits a moment and gives `None`.
+    pub(crate) fn unless_asked<R>(&self, read: impl FnOnce() -> R) -> Option<R> {
+        if self.cards.load(Ordering::SeqCst) == 0 {
+            let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.cards.load(Ordering::SeqCst) == 0 {
+                return Some(read());
+            }
+        }
+        std::thread::sleep(CARD_WAIT);
+        None
+    }
+
+    /// Reads with `read` for a card.
+    fn for_a_card<R>(&self, read: impl FnOnce() -> R) -> R {
+        self.cards.fetch_add(1, Ordering::SeqCst);
+        let answer = {
+            let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+            read()
+        };
+        self.cards.fetch_sub(1, Ordering::SeqCst);
+        answer
+    }
 }
 
 impl Terminal {
     pub(crate) fn new() -> Self {
         let term = Term::stderr();
         let colour = term.features().colors_supported() && std::env::var_os("NO_COLOR").is_none();
-        Self { term, colour, busy: Mutex::new(()) }
+        Self { term, colour, busy: Mutex::new(()), keyboard: Arc::default() }
     }
 
     fn width(&self) -> usize {
@@ -107,7 +146,9 @@ impl Answerer for TerminalCards<'_> {
                 .say(&format!("\n{}", boxed(&question.plain_text(), self.terminal.width())));
             let prompt = format!("  type {words} (Esc stops): ");
             let term = self.terminal.term.clone();
-            let typed = tokio::task::spawn_blocking(move || word(&term, &prompt, always)).await;
+            let keyboard = Arc::clone(&self.terminal.keyboard);
+            let read = move || keyboard.for_a_card(|| word(&term, &prompt, always));
+            let typed = tokio::task::spawn_blocking(read).await;
             typed.unwrap_or(CardAnswer::Stop)
         })
     }

@@ -1,14 +1,13 @@
 //! How a run thinks before and after its steps: flags, and the person at the terminal who is asked.
 
 use crate::model::{self, Chosen};
+use crate::terminal::{Keyboard, Terminal};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use console::Term;
 use futures_util::future::BoxFuture;
 use reins_agent::plan::{PlanCard, PlanSetting, Unanswered};
-use reins_agent::{
-    Clarification, JudgeSetting, MindOptions, Mode, ModeChoice, NoPerson, Person, Reviewed,
-};
+use reins_agent::{Clarification, JudgeSetting, MindOptions, Mode, ModeChoice, Person, Reviewed};
 use reins_models::Model;
 use reins_store::Store;
 use std::io::IsTerminal;
@@ -75,7 +74,6 @@ pub(crate) async fn mind(
     store: &Store,
     chosen: &Chosen,
     start: Option<String>,
-    watched: bool,
 ) -> Result<MindOptions> {
     let decision = match args.decision_model.as_deref() {
         None => None,
@@ -86,7 +84,7 @@ pub(crate) async fn mind(
             Some(found.context("the decision model cannot be used")?.client)
         }
     };
-    Ok(options(args, decision, chosen.client.is_local(), start, watched))
+    Ok(options(args, decision, chosen.client.is_local(), start))
 }
 
 fn options(
@@ -94,7 +92,6 @@ fn options(
     decision: Option<Arc<dyn Model>>,
     local: bool,
     start: Option<String>,
-    watched: bool,
 ) -> MindOptions {
     let asks = decision.is_some() || !local;
     let mode = match args.mode {
@@ -112,8 +109,6 @@ fn options(
         None if local => PlanSetting::Off,
         None => PlanSetting::Try,
     };
-    let person: Arc<dyn Person> =
-        if watched { Arc::new(AtTerminal { term: Term::stderr() }) } else { Arc::new(NoPerson) };
     MindOptions {
         mode,
         plan,
@@ -123,15 +118,20 @@ fn options(
         },
         judge: if asks { JudgeSetting::Ask } else { JudgeSetting::Checks },
         decision,
-        person,
         start,
         ..MindOptions::default()
     }
 }
 
-/// The person at the terminal.
+/// The person at a terminal.
+pub(crate) fn person(terminal: &Terminal) -> Arc<dyn Person> {
+    Arc::new(AtTerminal { term: Term::stderr(), keyboard: Arc::clone(&terminal.keyboard) })
+}
+
+/// The person at the terminal. What they are asked has the keyboard to itself, as a card has.
 struct AtTerminal {
     term: Term,
+    keyboard: Arc<Keyboard>,
 }
 
 impl AtTerminal {
@@ -145,10 +145,12 @@ impl AtTerminal {
             return None;
         }
         let term = self.term.clone();
-        let read = move || {
+        let keyboard = Arc::clone(&self.keyboard);
+        let ask = move || {
             term.write_str(&text).ok()?;
             term.read_line().ok()
         };
+        let read = move || keyboard.for_a_card(ask);
         let line = tokio::task::spawn_blocking(read).await.ok().flatten()?;
         (line.len() <= LINE_BYTES).then(|| line.trim().to_owned())
     }
@@ -219,14 +221,14 @@ mod tests {
     /// W-030, W-230: what is asked when nothing is chosen; a small model is asked nothing more.
     #[test]
     fn w030_w230_defaults_depend_on_who_can_answer() {
-        let small = options(&args(), None, true, None, false);
+        let small = options(&args(), None, true, None);
         assert_eq!(small.mode, ModeChoice::Picked(Mode::Act));
         assert_eq!((small.plan, small.judge), (PlanSetting::Off, JudgeSetting::Checks));
-        let large = options(&args(), None, false, None, false);
+        let large = options(&args(), None, false, None);
         assert_eq!(large.mode, ModeChoice::Auto);
         assert_eq!((large.plan, large.judge), (PlanSetting::Try, JudgeSetting::Ask));
         let strict = ThinkingArgs { plan: Some(PlanWord::Strict), ..args() };
-        let strict = options(&strict, None, true, None, false);
+        let strict = options(&strict, None, true, None);
         assert_eq!((strict.plan, strict.unanswered), (PlanSetting::Strict, Unanswered::Nothing));
     }
 }

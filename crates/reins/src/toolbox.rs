@@ -1,7 +1,7 @@
 //! The agent's tools: the same list and the same street as every other door.
 
 use crate::steps::Steps;
-use reins_agent::{AgentTool, PageView, ToolReply, Toolbox};
+use reins_agent::{AgentTool, Commitment, PageView, StepLabel, ToolReply, Toolbox};
 use reins_control::{ControlError, Effect, Group, Reply, tools};
 use reins_core::{Outcome, Refusal};
 use reins_models::Image;
@@ -41,6 +41,25 @@ impl Toolbox for Bridge<'_> {
             .collect()
     }
 
+    fn label(&self, _: &str, arguments: &Value) -> StepLabel {
+        let mut told = arguments.clone();
+        // Whether it is a password is the page's to know, and it may say so too late.
+        if let Some(text) = told.get_mut("text") {
+            *text = Value::from("[redacted]");
+        }
+        let element = self.steps.shown(arguments).map(|element| element.words);
+        StepLabel { arguments: told.to_string(), element }
+    }
+
+    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
+        let element = (name == "click").then(|| self.steps.shown(arguments))??;
+        Some(Commitment { target: element.sends?, control: element.words })
+    }
+
+    fn heard(&self, words: &str) {
+        self.steps.also_said(words);
+    }
+
     async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {
         match self.steps.call(name, arguments, cancel.clone()).await {
             Ok(reply) => reply_of(reply),
@@ -70,6 +89,7 @@ fn reply_of(reply: Reply) -> ToolReply {
         failed: false,
         moved: reply.moved,
         changed: reply.changed,
+        place: reply.facts.get("url").and_then(Value::as_str).map(str::to_owned),
         verdict: reply.verdict.to_owned(),
         approved: reply.approved,
     }

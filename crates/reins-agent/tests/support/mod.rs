@@ -2,6 +2,9 @@
 
 #![allow(unreachable_pub, dead_code, reason = "each test binary uses a part")]
 
+pub mod journals;
+pub mod scripted;
+
 use reins_agent::{
     Agent, AgentEvent, AgentOptions, AgentTool, Opening, PageView, RunEnd, RunReport, StepLabel,
     ToolReply, Toolbox,
@@ -22,6 +25,8 @@ pub enum Act {
     Hang,
     /// Waits for the stop, then tells what became of it.
     UntilStopped(ToolReply),
+    /// Waits until the test says so.
+    UntilReleased(ToolReply),
 }
 
 /// Tools in memory: `click` and `type` act, `snapshot` reads.
@@ -30,6 +35,7 @@ pub struct Tools {
     pub script: Arc<Mutex<VecDeque<Act>>>,
     pub called: Arc<Mutex<Vec<String>>>,
     pub begun: Arc<Notify>,
+    pub release: Arc<Notify>,
 }
 
 impl Tools {
@@ -81,6 +87,10 @@ impl Toolbox for Tools {
             Some(Act::Hang) => std::future::pending().await,
             Some(Act::UntilStopped(reply)) => {
                 cancel.cancelled().await;
+                reply
+            }
+            Some(Act::UntilReleased(reply)) => {
+                self.release.notified().await;
                 reply
             }
             None => ToolReply::text(format!("did {name} {arguments}")),
@@ -223,4 +233,40 @@ pub fn page(text: &str) -> Option<PageView> {
         text: format!("<page>{text}</page>"),
         state: text.to_owned(),
     })
+}
+
+/// A server with a model of the Chat format at it.
+pub struct Served {
+    pub server: ModelServer,
+}
+
+impl Served {
+    pub fn model(&self) -> Arc<ModelClient> {
+        let endpoint = Endpoint::at(&CUSTOM, &self.server.base(), None).expect("endpoint");
+        Arc::new(ModelClient::new(&Http::new(None).expect("http"), endpoint, "m"))
+    }
+
+    /// The messages of the n-th request, as `role: text`.
+    pub fn messages(&self, request: usize) -> Vec<String> {
+        let body = &self.server.seen()[request].body;
+        let text = |message: &Value| {
+            format!("{}: {}", message["role"].as_str().unwrap_or(""), message["content"])
+                .replace(": \"", ": ")
+        };
+        body["messages"].as_array().expect("messages").iter().map(text).collect()
+    }
+}
+
+/// Two calls in one answer, then an answer.
+pub async fn two_calls_then(answer: &str) -> Served {
+    let calls = Answer::calls(&[("click", json!({"ref": "e1"})), ("click", json!({"ref": "e2"}))]);
+    let server = ModelServer::start(vec![calls, Answer::text(answer)]).await.expect("server");
+    Served { server }
+}
+
+/// An answer that never ends, then one that does.
+pub async fn hanging_then(answer: &str) -> Served {
+    let hanging = Answer::text("Red").cut_after(1, reins_models::testing::Piece::Hang);
+    let server = ModelServer::start(vec![hanging, Answer::text(answer)]).await.expect("server");
+    Served { server }
 }
