@@ -90,6 +90,8 @@ pub(crate) struct RunArgs {
     /// How much the model thinks before each step, where it can be told
     #[arg(long, value_name = "HOW_MUCH")]
     pub(crate) reasoning: Option<ReasoningWord>,
+    #[command(flatten)]
+    pub(crate) thinking: crate::thinking::ThinkingArgs,
     /// Print events as JSON lines on stdout, for scripts; cards are then refused
     #[arg(long)]
     pub(crate) json: bool,

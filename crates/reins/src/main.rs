@@ -28,6 +28,7 @@ mod secrets;
 mod steer;
 mod steps;
 mod terminal;
+mod thinking;
 mod toolbox;
 mod trace;
 mod watch;
