@@ -72,6 +72,12 @@ impl Offer {
     /// Fails if the one that was asked for is not offered.
     pub(crate) fn choose(&self, wanted: Option<&str>) -> Result<Option<&str>, NotOffered> {
         if let Some(wanted) = wanted {
+            // Asked for by the person, so it stands even if the agent's list does not have it: with a
+            // provider of their own the list is often another one's.
+            let current = self.current.as_deref();
+            if current.is_some_and(|id| id == wanted || base(id) == wanted) {
+                return Ok(None);
+            }
             let named = self.models.iter().find(|model| model.id == wanted).or_else(|| {
                 let mut by_name = self.models.iter().filter(|model| {
                     model.name.eq_ignore_ascii_case(wanted) || model.id.eq_ignore_ascii_case(wanted)
@@ -122,6 +128,14 @@ fn model(entry: &Value, key: &str) -> Option<Model> {
     let id = entry[key].as_str()?.to_owned();
     let name = entry["name"].as_str().map_or_else(|| id.clone(), str::to_owned);
     Some(Model { id, name })
+}
+
+/// A model's id without how much it thinks.
+fn base(id: &str) -> &str {
+    match suffix(id) {
+        Some(_) => id.trim_end_matches(']').rsplit_once(['[', '/']).map_or(id, |(base, _)| base),
+        None => id,
+    }
 }
 
 /// How much a model thinks, where its id says so: `gpt-5[high]` or `gpt-5/high`.
@@ -179,6 +193,10 @@ mod tests {
         assert_eq!(offer.choose(Some("c")), Err(NotOffered));
         assert_eq!(Offer::default().choose(Some("c")), Err(NotOffered));
         assert_eq!(offer.choose(None), Ok(None));
+        let own = self::offer("own[high]", &["a", "b"]);
+        assert_eq!(own.choose(Some("own")), Ok(None), "asked for, though not listed");
+        assert_eq!(own.choose(Some("own[high]")), Ok(None));
+        assert_eq!(own.choose(Some("own[low]")), Err(NotOffered));
     }
 
     /// a current model that is not offered is replaced by one that thinks as much.

@@ -94,12 +94,20 @@ async fn list(data: &Path) -> Result<ExitCode> {
         let found = Launch::find(recipe, &Overrides { path, command: None }, &probe).await;
         let (sign, place) = match &found {
             Ok(launch) => ("ok", launch.own_program().display().to_string()),
-            Err(_) => ("--", "not installed".to_owned()),
+            Err(AcpError::Missing { program, .. }) => ("--", format!("no {program} on the PATH of your login shell")),
+            Err(error) => ("--", error.code().to_owned()),
         };
         writeln!(out, "{sign} {:<9} {:<15} {place}", recipe.id, recipe.name)?;
-        if let Err(error) = found {
-            writeln!(out, "             {error}")?;
-            continue;
+        match found {
+            Ok(_) => {}
+            Err(AcpError::Missing { install, .. }) => {
+                writeln!(out, "             {install}")?;
+                continue;
+            }
+            Err(error) => {
+                writeln!(out, "             {error}")?;
+                continue;
+            }
         }
         writeln!(out, "             off: {}", recipe.off)?;
         if let Some(model) = model {
