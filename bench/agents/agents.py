@@ -17,9 +17,14 @@ TERMINAL = os.path.join(ROOT, "crates/reins/tests/terminal.py")
 TASK = f"Sign up {model_server.EMAIL} for the newsletter of this shop. Buy nothing."
 
 
-def codex(home, address):
-    """A provider of the person's own, which needs no sign-in."""
-    write(home, ".codex/config.toml", f'model = "gpt-5"\nmodel_provider = "scripted"\n[model_providers.scripted]\nname = "scripted"\nbase_url = "{address}"\nwire_api = "responses"\n')
+def codex(home, address, model="gpt-5"):
+    """A provider of the person's own, which needs no sign-in, and a server that must not start in our run."""
+    write(home, ".codex/config.toml", f'model = "{model}"\nmodel_provider = "scripted"\n[model_providers.scripted]\nname = "scripted"\nbase_url = "{address}"\nwire_api = "responses"\n' f"[mcp_servers.other]\ncommand = \"/usr/bin/touch\"\nargs = [\"{home}/other-server-started\"]\n")
+
+
+def codex_scripts(home, address):
+    """A model of the newest kind, which reaches tools through scripts."""
+    codex(home, address, "gpt-6.1-sol")
 
 
 def opencode(home, address):
@@ -34,7 +39,7 @@ def qwen(home, address):
     write(home, ".qwen/settings.json", json.dumps(settings))
 
 
-AGENTS = {"codex": codex, "opencode": opencode, "qwen": qwen}
+AGENTS = {"codex": codex, "codex-scripts": codex_scripts, "opencode": opencode, "qwen": qwen}
 
 
 def write(home, name, text):
@@ -65,7 +70,7 @@ def run(name, work, product):
     shop = subprocess.Popen([product, "demo", "--serve"], stderr=subprocess.PIPE, text=True, env=environment)
     try:
         url = re.search(r"http://\S+", shop.stderr.readline()).group()
-        command = [sys.executable, TERMINAL, "type allow", "allow\\r", "--", product, "run", TASK, "--headless", "--agent", name, "--url", url]
+        command = [sys.executable, TERMINAL, "type allow", "allow\\r", "--", product, "run", TASK, "--headless", "--agent", name.split("-")[0], "--url", url]
         started = time.time()
         ran = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
         seconds = time.time() - started
@@ -75,9 +80,10 @@ def run(name, work, product):
         shop.wait()
         model.shutdown()
     foreign = sorted(tool for tool in model.seen.tools if "reins_run" not in tool)
-    well = ran.returncode == 0 and log["newsletter"] == [model_server.EMAIL] and log["orders"] == 0
+    other = os.path.exists(os.path.join(home, "other-server-started"))
+    well = ran.returncode == 0 and not other and log["newsletter"] == [model_server.EMAIL] and log["orders"] == 0
     if not well or os.environ.get("AGENTS_SHOW"):
-        print(ran.stdout, ran.stderr, log, sep="\n")
+        print(ran.stdout, ran.stderr, log, "its own MCP server started" if other else "", sep="\n")
     return {"agent": name, "well": well, "seconds": seconds, "requests": model.seen.requests, "bytes": model.seen.bytes, "foreign": foreign}
 
 

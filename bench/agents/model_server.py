@@ -70,6 +70,22 @@ def tool_names(tools):
             yield None, kind
 
 
+def offered(request):
+    """A request's tools; the newest models of Codex get theirs as an item of the conversation."""
+    items = request.get("input")
+    extra = [i["tools"] for i in items if i.get("type") == "additional_tools"] if isinstance(items, list) else []
+    return (request.get("tools") or []) + [tool for tools in extra for tool in tools]
+
+
+def scripts(request):
+    """The tool that runs scripts, if this model reaches the others through one."""
+    for namespace in offered(request):
+        for tool in namespace.get("tools", []):
+            if tool.get("type") == "custom" and tool.get("name") == "exec":
+                return tool
+    return None
+
+
 def ours(tools, name):
     """Our tool as this request calls it."""
     for namespace, full in tool_names(tools):
@@ -98,7 +114,11 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
         request = json.loads(raw)
-        names = [f"{n}__{t}" if n else t for n, t in tool_names(request.get("tools"))]
+        names = [f"{n}__{t}" if n else t for n, t in tool_names(offered(request))]
+        script = scripts(request)
+        if script:
+            # The tools inside are told in its description.
+            names += re.findall(r"^### `(\w+)`", script["description"], re.M)
         self.server.seen.note(names, len(raw))
         if self.server.log:
             with open(self.server.log, "ab") as log:
@@ -107,21 +127,27 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(body, "text/event-stream" if request.get("stream") else "application/json")
 
     def next(self, request, results, shown):
-        if not any("reins_run" in name for name in ("__".join(filter(None, pair)) for pair in tool_names(request.get("tools")))):
+        tools = offered(request)
+        if scripts(request):
+            step, what = decide(results, shown)
+            return (None, "exec", f"const r = await tools.mcp__reins_run__{step}({json.dumps(what)});\ntext(r.content.map(c => c.text ?? '').join('\\n'));") if step else (None, None, what)
+        if not any("reins_run" in "__".join(filter(None, pair)) for pair in tool_names(tools)):
             return None, None, "A title"
         step, what = decide(results, shown)
         if step is None:
             return None, None, what
-        namespace, name = ours(request.get("tools"), step)
+        namespace, name = ours(tools, step)
         return namespace, name, what
 
     def answer_items(self, request):
         items = request["input"] if isinstance(request["input"], list) else []
-        results = ["\n".join(texts(i.get("output"))) for i in items if i.get("type") == "function_call_output"]
+        results = ["\n".join(texts(i.get("output"))) for i in items if i.get("type") in ("function_call_output", "custom_tool_call_output")]
         shown = "\n".join(text for item in items for text in texts(item))
         namespace, name, what = self.next(request, results, shown)
         if name is None:
             item = {"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": what, "annotations": []}]}
+        elif name == "exec":
+            item = {"type": "custom_tool_call", "id": f"f{len(results)}", "call_id": f"call_{len(results)}", "name": name, "input": what, "status": "completed"}
         else:
             item = {"type": "function_call", "id": f"f{len(results)}", "call_id": f"call_{len(results)}", "name": name, "arguments": json.dumps(what), "status": "completed"}
             if namespace:

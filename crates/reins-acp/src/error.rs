@@ -10,10 +10,14 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum AcpError {
     /// No row of the table has this name.
-    #[error("'{0}' is no agent that Reins knows; `reins agents list` names them, and --agent-command runs any other")]
+    #[error(
+        "'{0}' is no agent that Reins knows; `reins agents list` names them, and --agent-command runs any other"
+    )]
     Unknown(String),
     /// Its program is not on the PATH of the login shell.
-    #[error("{agent} is not installed: '{program}' was not found on the PATH of your login shell. {install}")]
+    #[error(
+        "{agent} is not installed: '{program}' was not found on the PATH of your login shell. {install}"
+    )]
     Missing {
         /// The agent's name.
         agent: String,
@@ -66,7 +70,9 @@ pub enum AcpError {
         reason: String,
     },
     /// No word, thought or tool call in time.
-    #[error("{agent} did not answer within {seconds} seconds{said}. Start it by itself once to see whether it works, then try again")]
+    #[error(
+        "{agent} did not answer within {seconds} seconds{said}. Start it by itself once to see whether it works, then try again"
+    )]
     Silent {
         /// The agent's name.
         agent: String,
@@ -104,13 +110,17 @@ pub enum AcpError {
         words: String,
     },
     /// It asked for a permission that it does not get and left no way to say no.
-    #[error("{agent} asked for something that it may not do here and offered no way to refuse it, so it was stopped")]
+    #[error(
+        "{agent} asked for something that it may not do here and offered no way to refuse it, so it was stopped"
+    )]
     NoWayToRefuse {
         /// The agent's name.
         agent: String,
     },
     /// Its process ended in the middle.
-    #[error("{agent} ended in the middle of its work{said}. What it did until then stays done; look before you start it again")]
+    #[error(
+        "{agent} ended in the middle of its work{said}. What it did until then stays done; look before you start it again"
+    )]
     Gone {
         /// The agent's name.
         agent: String,
@@ -131,10 +141,14 @@ pub enum AcpError {
     #[error("the run was stopped; nothing more is sent")]
     Stopped,
     /// The shim was started by something else than an agent of a run.
-    #[error("`reins mcp-shim` is started by the agent of a run and cannot be used by hand; use `reins mcp` in an agent's own configuration")]
+    #[error(
+        "`reins mcp-shim` is started by the agent of a run and cannot be used by hand; use `reins mcp` in an agent's own configuration"
+    )]
     NotInRun,
     /// The shim did not reach its run.
-    #[error("the run that this belongs to is over, or does not know us; start a new one with `reins run --agent`")]
+    #[error(
+        "the run that this belongs to is over, or does not know us; start a new one with `reins run --agent`"
+    )]
     RunOver(#[source] io::Error),
 }
 

@@ -10,6 +10,7 @@
 //! crate. What that crate does not give is what this room needs: a bound on what an agent may send,
 //! `_meta` and unknown updates kept as they came, one task that handles messages in their order.
 
+mod codex_servers;
 mod environment;
 mod error;
 mod launch;
@@ -36,7 +37,7 @@ pub use probe::Probe;
 pub use recipe::{Recipe, Start};
 pub use recipes::{CUSTOM, recipe, recipes};
 pub use run::{Checked, Prompt};
-pub use talk::{Event, Limits, Said};
 pub use service::{Agents, Run, RunId};
 pub use shim::{SHIM, shim};
+pub use talk::{Event, Limits, Said};
 pub use tools::{SERVER, Tools};

@@ -100,9 +100,7 @@ impl Offer {
     pub(crate) fn setting(&self, session: &str, id: &str) -> Option<(&'static str, Value)> {
         match &self.how {
             How::Not => None,
-            How::Model => {
-                Some(("session/set_model", json!({"sessionId": session, "modelId": id})))
-            }
+            How::Model => Some(("session/set_model", json!({"sessionId": session, "modelId": id}))),
             How::Option(option) => Some((
                 "session/set_config_option",
                 json!({"sessionId": session, "configId": option, "value": id}),
@@ -153,7 +151,8 @@ mod tests {
     use super::*;
 
     fn offer(current: &str, ids: &[&str]) -> Offer {
-        let models: Vec<_> = ids.iter().map(|id| json!({"modelId": id, "name": id.to_uppercase()})).collect();
+        let models: Vec<_> =
+            ids.iter().map(|id| json!({"modelId": id, "name": id.to_uppercase()})).collect();
         Offer::read(&json!({"models": {"availableModels": models, "currentModelId": current}}))
     }
 
@@ -179,7 +178,10 @@ mod tests {
         assert_eq!(new.models[1], Model { id: "d".into(), name: "Dee".into() });
         assert_eq!(
             new.setting("s", "d"),
-            Some(("session/set_config_option", json!({"sessionId": "s", "configId": "model", "value": "d"})))
+            Some((
+                "session/set_config_option",
+                json!({"sessionId": "s", "configId": "model", "value": "d"})
+            ))
         );
         assert_eq!(Offer::read(&json!({"sessionId": "s"})), Offer::default());
     }
@@ -202,8 +204,14 @@ mod tests {
     /// a current model that is not offered is replaced by one that thinks as much.
     #[test]
     fn r082_a_current_model_that_is_not_offered_is_replaced() {
-        assert_eq!(offer("big[high]", &["small[low]", "small[high]"]).choose(None), Ok(Some("small[high]")));
-        assert_eq!(offer("big/high", &["small/low", "small/high"]).choose(None), Ok(Some("small/high")));
+        assert_eq!(
+            offer("big[high]", &["small[low]", "small[high]"]).choose(None),
+            Ok(Some("small[high]"))
+        );
+        assert_eq!(
+            offer("big/high", &["small/low", "small/high"]).choose(None),
+            Ok(Some("small/high"))
+        );
         assert_eq!(offer("big", &["one", "two"]).choose(None), Ok(Some("one")));
         assert_eq!(offer("big[max]", &["one", "two[low]"]).choose(None), Ok(Some("one")));
         assert_eq!(offer("big", &[]).choose(None), Ok(None));

@@ -69,7 +69,12 @@ impl ToolCalls {
             }
         }
         let call = self.calls.entry(id.to_owned()).or_default();
-        call.extend(fields.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())));
+        call.extend(
+            fields
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(k, v)| (k.clone(), v.clone())),
+        );
     }
 
     fn forget(&mut self, id: &str) {
@@ -84,7 +89,8 @@ impl ToolCalls {
         let id = call["toolCallId"].as_str().unwrap_or_default();
         let mut merged = self.calls.get(id).cloned().unwrap_or_default();
         let own = call.as_object().into_iter().flatten();
-        merged.extend(own.filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())));
+        merged
+            .extend(own.filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())));
         merged
     }
 }
@@ -220,8 +226,10 @@ mod tests {
         spoofs.push(json!({"toolCall": {"toolCallId": "1", "title": tool, "kind": "other",
             "rawInput": {"_meta": {"claudeCode": {"mcpServer": {"name": SERVER}, "toolName": tool}}}}}));
         // Who serves it must be said by the request, not beside it.
-        spoofs.push(json!({"_meta": {"claudeCode": {"mcpServer": {"name": SERVER}, "toolName": tool}},
-            "toolCall": {"toolCallId": "1"}}));
+        spoofs.push(
+            json!({"_meta": {"claudeCode": {"mcpServer": {"name": SERVER}, "toolName": tool}},
+            "toolCall": {"toolCallId": "1"}}),
+        );
         for spoof in spoofs {
             assert_eq!(judge(Identity::Claude, &[], &spoof), Finding::Other, "{spoof}");
         }
@@ -251,7 +259,8 @@ mod tests {
     #[test]
     fn r104_codex_spoofs_are_others() {
         let marked = || json!({"is_mcp_tool_call": true});
-        let input = |server: &str, tool: &str| json!({"server": server, "tool": tool, "arguments": {}});
+        let input =
+            |server: &str, tool: &str| json!({"server": server, "tool": tool, "arguments": {}});
         let long = format!("{SERVER}2");
         for before in [
             vec![],
@@ -262,7 +271,10 @@ mod tests {
             vec![codex_call(marked(), input(SERVER, "click_all"))],
             vec![codex_call(marked(), input(SERVER, "cli"))],
             vec![codex_call(marked(), input(SERVER, ""))],
-            vec![codex_call(marked(), json!({"command": ["rm"], "server": SERVER, "tool": "click"}))],
+            vec![codex_call(
+                marked(),
+                json!({"command": ["rm"], "server": SERVER, "tool": "click"}),
+            )],
             vec![codex_call(marked(), json!({"arguments": envelope()}))],
             vec![codex_call(marked(), json!(envelope().to_string()))],
             // The call is over: its id is no proof for another.
@@ -276,7 +288,11 @@ mod tests {
                 json!({"sessionUpdate": "tool_call", "toolCallId": "1", "title": "rm -rf /", "rawInput": {"command": ["rm"]}}),
             ],
         ] {
-            assert_eq!(judge(Identity::Codex, &before, &codex_request()), Finding::Other, "{before:?}");
+            assert_eq!(
+                judge(Identity::Codex, &before, &codex_request()),
+                Finding::Other,
+                "{before:?}"
+            );
         }
         let before = codex_call(marked(), envelope());
         for request in [

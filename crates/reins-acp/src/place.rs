@@ -5,10 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Makes the directory of an agent empty, for its owner alone, and puts a recipe's files there.
-pub(crate) fn fresh(
-    scratch: &Path,
-    files: &[(String, String)],
-) -> Result<(), AcpError> {
+pub(crate) fn fresh(scratch: &Path, files: &[(String, String)]) -> Result<(), AcpError> {
     make(scratch, files).map_err(|source| AcpError::Scratch { dir: scratch.to_owned(), source })
 }
 
@@ -65,7 +62,8 @@ mod tests {
         fresh(&scratch, &[]).unwrap();
         std::fs::write(scratch.join("old"), "").unwrap();
         fresh(&scratch, &[(".tool/settings.json".into(), "{}".into())]).unwrap();
-        let names: Vec<_> = std::fs::read_dir(&scratch).unwrap().flatten().map(|e| e.file_name()).collect();
+        let names: Vec<_> =
+            std::fs::read_dir(&scratch).unwrap().flatten().map(|e| e.file_name()).collect();
         assert_eq!(names, [".tool"]);
         std::fs::remove_dir_all(&scratch).unwrap();
         std::os::unix::fs::symlink(&mine, &scratch).unwrap();

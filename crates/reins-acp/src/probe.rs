@@ -171,7 +171,11 @@ mod tests {
 
     fn shell(dir: &Path, script: &str) -> PathBuf {
         let file = dir.join("shell");
-        std::fs::write(&file, format!("#!/bin/sh\necho run >> {}\n{script}", dir.join("runs").display())).unwrap();
+        std::fs::write(
+            &file,
+            format!("#!/bin/sh\necho run >> {}\n{script}", dir.join("runs").display()),
+        )
+        .unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         file
     }

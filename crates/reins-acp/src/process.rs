@@ -74,7 +74,8 @@ impl Process {
                 None
             }
         };
-        let process = Self { child: Some(child), group, guardian, mark: mark.to_owned(), said, listening };
+        let process =
+            Self { child: Some(child), group, guardian, mark: mark.to_owned(), said, listening };
         let (stdin, stdout) = ends.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         Ok((process, Ends { stdin, stdout }))
     }
@@ -111,7 +112,9 @@ impl Process {
                 Ok(()) | Err(Errno::ESRCH) => {}
                 // macOS says so of a group that has only dead members.
                 Err(Errno::EPERM) if cfg!(target_os = "macos") => {}
-                Err(error) => tracing::warn!(%error, "the agent's process group could not be ended"),
+                Err(error) => {
+                    tracing::warn!(%error, "the agent's process group could not be ended")
+                }
             }
         }
         for stray in strays(&self.mark) {

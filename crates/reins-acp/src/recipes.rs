@@ -3,12 +3,14 @@
 //! What switches an agent's own tools off differs by agent and changes with its versions. It is the
 //! second layer: the permission rule holds without it.
 
+use crate::codex_servers;
 use crate::permission::Identity;
 use crate::recipe::{Recipe, Settings, Situation, Start};
 use serde_json::{Value, json};
 
 /// Telemetry switches that several agents heed.
-const QUIET: &[(&str, &str)] = &[("DO_NOT_TRACK", "1"), ("NO_UPDATE_NOTIFIER", "1"), ("npm_config_update_notifier", "false")];
+const QUIET: &[(&str, &str)] =
+    &[("DO_NOT_TRACK", "1"), ("NO_UPDATE_NOTIFIER", "1"), ("npm_config_update_notifier", "false")];
 
 const AGENTS: &[Recipe] = &[
     Recipe {
@@ -144,7 +146,11 @@ pub fn recipe(id: &str) -> Option<&'static Recipe> {
 }
 
 fn quiet(more: &[(&str, &str)]) -> Vec<(String, String)> {
-    QUIET.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    QUIET
+        .iter()
+        .chain(more)
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -173,11 +179,34 @@ fn claude(_: &Situation<'_>) -> Settings {
 
 fn codex(_: &Situation<'_>) -> Settings {
     let off = [
-        "apps", "browser_use", "browser_use_external", "browser_use_full_cdp_access", "code_mode",
-        "computer_use", "goals", "hooks", "image_generation", "in_app_browser", "memories",
-        "multi_agent", "multi_agent_v2", "plugins", "remote_plugin", "shell_snapshot", "shell_tool",
-        "skill_mcp_dependency_install", "standalone_web_search", "tool_search", "unified_exec",
-        "web_search_cached", "web_search_request",
+        "apps",
+        "browser_use",
+        "browser_use_external",
+        "browser_use_full_cdp_access",
+        "code_mode",
+        "code_mode_host",
+        "sleep_tool",
+        "skill_search",
+        "tool_suggest",
+        "view_image",
+        "computer_use",
+        "goals",
+        "hooks",
+        "image_generation",
+        "in_app_browser",
+        "memories",
+        "multi_agent",
+        "multi_agent_v2",
+        "plugins",
+        "remote_plugin",
+        "shell_snapshot",
+        "shell_tool",
+        "skill_mcp_dependency_install",
+        "standalone_web_search",
+        "tool_search",
+        "unified_exec",
+        "web_search_cached",
+        "web_search_request",
     ];
     let features: serde_json::Map<String, Value> =
         off.iter().map(|name| ((*name).to_owned(), false.into())).collect();
@@ -203,6 +232,10 @@ fn codex(_: &Situation<'_>) -> Settings {
             ("INITIAL_AGENT_MODE", "read-only"),
             ("NO_BROWSER", "1"),
         ]),
+        below: codex_servers::configured()
+            .iter()
+            .flat_map(|name| ["-c".to_owned(), format!("mcp_servers.{name}.enabled=false")])
+            .collect(),
         ..Settings::default()
     }
 }
@@ -218,28 +251,54 @@ fn gemini(situation: &Situation<'_>) -> Settings {
         "hooksConfig": {"enabled": false},
     });
     Settings {
-        args: words(&["--allowed-mcp-server-names", situation.server, "--extensions", "none", "--approval-mode", "default"]),
+        args: words(&[
+            "--allowed-mcp-server-names",
+            situation.server,
+            "--extensions",
+            "none",
+            "--approval-mode",
+            "default",
+        ]),
         environment: quiet(&[("GEMINI_TELEMETRY_ENABLED", "false"), ("NO_BROWSER", "true")]),
         files: vec![(".gemini/settings.json".into(), settings.to_string())],
-        session: Value::Null,
+        ..Settings::default()
     }
 }
 
 /// The fork of the same program, with other names.
 fn qwen(situation: &Situation<'_>) -> Settings {
+    // Without its search for tools it shows ours to its model as they are.
+    let own = [
+        "agent",
+        "ask_user_question",
+        "enter_plan_mode",
+        "exit_plan_mode",
+        "get_goal",
+        "list_agents",
+        "skill",
+        "todo_write",
+        "tool_call",
+        "tool_search",
+        "update_goal",
+    ];
     let settings = json!({
-        "tools": {"core": ["none"], "allowed": ours(situation), "approvalMode": "default"},
-        "permissions": {"allow": ours(situation)},
+        "tools": {"core": ["none"], "exclude": own, "allowed": ours(situation), "approvalMode": "default"},
+        "permissions": {"allow": ours(situation), "deny": own},
         "general": {"disableAutoUpdate": true, "enableAutoUpdate": false, "disableUpdateNag": true},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
         "disableAllHooks": true,
     });
+    let mut args = words(&["--allowed-mcp-server-names", situation.server, "--extensions", "none"]);
+    args.push("--exclude-tools".to_owned());
+    args.extend(words(&own));
+    args.push("--allowed-tools".to_owned());
+    args.extend(ours(situation));
     Settings {
-        args: words(&["--allowed-mcp-server-names", situation.server, "--extensions", "none"]),
+        args,
         environment: quiet(&[("QWEN_TELEMETRY_ENABLED", "false")]),
         files: vec![(".qwen/settings.json".into(), settings.to_string())],
-        session: Value::Null,
+        ..Settings::default()
     }
 }
 
@@ -266,11 +325,20 @@ fn cursor(situation: &Situation<'_>) -> Settings {
 fn copilot(situation: &Situation<'_>) -> Settings {
     let server = situation.server;
     let available: Vec<_> = situation.tools.iter().map(|tool| format!("{server}-{tool}")).collect();
-    let mut args = words(&["--no-auto-update", "--disable-builtin-mcps", "--no-custom-instructions", "--no-ask-user"]);
+    let mut args = words(&[
+        "--no-auto-update",
+        "--disable-builtin-mcps",
+        "--no-custom-instructions",
+        "--no-ask-user",
+    ]);
     args.push(format!("--available-tools={}", available.join(",")));
     args.push(format!("--allow-tool={server}"));
     args.extend(words(&["--deny-tool=shell,write,read,url,memory"]));
-    Settings { args, environment: quiet(&[("COPILOT_AUTO_UPDATE", "false")]), ..Settings::default() }
+    Settings {
+        args,
+        environment: quiet(&[("COPILOT_AUTO_UPDATE", "false")]),
+        ..Settings::default()
+    }
 }
 
 /// The person's own directories, for sign-in, providers and model; the sessions of a run stay in
@@ -315,7 +383,11 @@ fn opencode(situation: &Situation<'_>) -> Settings {
 
 fn goose(_: &Situation<'_>) -> Settings {
     Settings {
-        environment: quiet(&[("GOOSE_MODE", "approve"), ("GOOSE_TELEMETRY_ENABLED", "false"), ("GOOSE_DISABLE_KEYRING_WARNING", "1")]),
+        environment: quiet(&[
+            ("GOOSE_MODE", "approve"),
+            ("GOOSE_TELEMETRY_ENABLED", "false"),
+            ("GOOSE_DISABLE_KEYRING_WARNING", "1"),
+        ]),
         ..Settings::default()
     }
 }

@@ -70,7 +70,11 @@ impl Reply {
     pub(crate) fn failure(&self) -> Option<String> {
         self.failed.then(|| {
             let words = plain(&self.failure);
-            if words.is_empty() { "a system error, without a word about it".to_owned() } else { words }
+            if words.is_empty() {
+                "a system error, without a word about it".to_owned()
+            } else {
+                words
+            }
         })
     }
 
@@ -102,7 +106,10 @@ fn push(text: &mut String, portion: &str) {
 
 /// Words of an agent on one line, without control characters: they are shown on a terminal.
 pub(crate) fn plain(words: &str) -> String {
-    let words: Vec<&str> = words.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = words
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|w| !w.is_empty())
+        .collect();
     words.join(" ")
 }
 

@@ -89,6 +89,8 @@ pub(crate) struct Talk<'r, R> {
     calls: ToolCalls,
     answered: bool,
     no_way_to_refuse: bool,
+    /// Its models come from a provider of the person's own, so its list of models is another one's.
+    gateway: bool,
     reply: Reply,
 }
 
@@ -112,6 +114,7 @@ impl<'r, R: AsyncRead + Unpin> Talk<'r, R> {
             calls: ToolCalls::default(),
             answered: false,
             no_way_to_refuse: false,
+            gateway: false,
             reply: Reply::new(recipe.notices),
         }
     }
@@ -142,7 +145,11 @@ impl<'r, R: AsyncRead + Unpin> Talk<'r, R> {
     }
 
     /// Begins the one session.
-    pub(crate) async fn begin(&mut self, mut params: Value, meta: &Value) -> Result<Offer, AcpError> {
+    pub(crate) async fn begin(
+        &mut self,
+        mut params: Value,
+        meta: &Value,
+    ) -> Result<Offer, AcpError> {
         if !meta.is_null() {
             params["_meta"] = meta.clone();
         }
@@ -157,7 +164,14 @@ impl<'r, R: AsyncRead + Unpin> Talk<'r, R> {
     }
 
     /// Sets the model, where one was asked for or the agent's own choice is none that it offers.
-    pub(crate) async fn set_model(&mut self, offer: &Offer, wanted: Option<&str>) -> Result<(), AcpError> {
+    pub(crate) async fn set_model(
+        &mut self,
+        offer: &Offer,
+        wanted: Option<&str>,
+    ) -> Result<(), AcpError> {
+        if wanted.is_none() && self.gateway {
+            return Ok(());
+        }
         let chosen = offer.choose(wanted).map_err(|_| AcpError::NoSuchModel {
             agent: self.recipe.name.to_owned(),
             wanted: plain(wanted.unwrap_or_default()),
@@ -202,7 +216,12 @@ impl<'r, R: AsyncRead + Unpin> Talk<'r, R> {
     }
 
     /// Asks, and handles everything else that comes until the answer is there.
-    async fn ask(&mut self, method: &str, params: Value, waiting: Waiting) -> Result<Value, AcpError> {
+    async fn ask(
+        &mut self,
+        method: &str,
+        params: Value,
+        waiting: Waiting,
+    ) -> Result<Value, AcpError> {
         if self.run.over().is_cancelled() {
             return Err(AcpError::Stopped);
         }
@@ -269,6 +288,10 @@ impl<'r, R: AsyncRead + Unpin> Talk<'r, R> {
                 if method == "session/update" && self.is_ours(&params) =>
             {
                 self.update(&params["update"]).await;
+            }
+            // Codex tells how it is signed in before the session begins.
+            Incoming::Notification { method, params } if method == "_auth/status_update" => {
+                self.gateway = params["authStatus"]["kind"] == "gateway";
             }
             // An answer to nothing, another session, or what is not known.
             Incoming::Notification { .. } | Incoming::Response { .. } => {}
@@ -415,7 +438,10 @@ mod tests {
         let words = |message: &str, data: Value| {
             words_of(&RpcError { code: -32603, message: message.into(), data })
         };
-        assert_eq!(words("Internal error", json!({"details": "no credit\nleft"})), "no credit left");
+        assert_eq!(
+            words("Internal error", json!({"details": "no credit\nleft"})),
+            "no credit left"
+        );
         assert_eq!(words("Internal error", json!("quota")), "quota");
         assert_eq!(words("Internal error", json!({"x": 1})), "{\"x\":1}");
         assert_eq!(words("Internal error", Value::Null), "Internal error");

@@ -71,7 +71,8 @@ impl ToolServer {
         clean(base, &shorter());
         private_folder(&dir).map_err(failed)?;
         let listener = UnixListener::bind(&socket).map_err(failed)?;
-        std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600))
+            .map_err(failed)?;
         let stop = CancellationToken::new();
         let door = Door {
             secret: Secret::new(secret.expose().clone()),
@@ -146,7 +147,9 @@ impl Door {
                 let serve = async {
                     match admitted(stream, expected.expose()).await {
                         Some(stream) => tools.serve(stream).await,
-                        None => tracing::warn!("a connection that is not of this run's agent was closed"),
+                        None => tracing::warn!(
+                            "a connection that is not of this run's agent was closed"
+                        ),
                     }
                 };
                 tokio::select! {
@@ -223,7 +226,9 @@ fn is_left_over(dir: &Path) -> bool {
     match std::os::unix::net::UnixStream::connect(dir.join("s")) {
         Ok(_) => false,
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => true,
-        Err(_) => about.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|old| old > STARTING),
+        Err(_) => {
+            about.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|old| old > STARTING)
+        }
     }
 }
 

@@ -205,8 +205,11 @@ mod tests {
     /// Agents print what they should not; messages around it still arrive.
     #[tokio::test]
     async fn garbage_on_stdout_is_passed_over() {
-        let mut text = b"npm warn old\n\n{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n[1,2]\n\"x\"\n".to_vec();
-        text.extend(b"\xff\xfe{not utf-8}\n{\"id\":\"other\",\"result\":1}\n{\"id\":7,\"result\":{}}\n");
+        let mut text =
+            b"npm warn old\n\n{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n[1,2]\n\"x\"\n".to_vec();
+        text.extend(
+            b"\xff\xfe{not utf-8}\n{\"id\":\"other\",\"result\":1}\n{\"id\":7,\"result\":{}}\n",
+        );
         text.extend(b"{\"id\":\"q\",\"method\":\"b\",\"params\":{\"x\":1}}\n{\"id\":8,\"error\":{\"code\":-32000,\"message\":\"m\"}}\ntail");
         let (found, garbage) = read(text).await;
         assert_eq!(

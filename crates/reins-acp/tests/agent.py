@@ -39,8 +39,8 @@ def ask(method, params):
             return message
 
 
-def update(kind, session=SESSION, **fields):
-    send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": kind, **fields}}})
+def update(of, session=SESSION, **fields):
+    send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": of, **fields}}})
 
 
 def say(text, message="m1"):
@@ -138,8 +138,10 @@ def new_session(message):
         send({"id": message["id"], "error": {"code": -32000, "message": "Authentication required"}})
         return
     result = {"sessionId": SESSION}
-    if MODE in ("models", "lost-model", "refuses-model"):
-        ids = ["small[low]", "small[high]"] + ([] if MODE == "lost-model" else ["big[high]"])
+    if MODE == "gateway":
+        send({"method": "_auth/status_update", "params": {"authStatus": {"kind": "gateway"}}})
+    if MODE in ("models", "lost-model", "refuses-model", "gateway"):
+        ids = ["small[low]", "small[high]"] + ([] if MODE in ("lost-model", "gateway") else ["big[high]"])
         result["models"] = {"currentModelId": "big[high]", "availableModels": [{"modelId": i, "name": i} for i in ids]}
     send({"id": message["id"], "result": result})
 

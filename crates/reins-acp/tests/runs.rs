@@ -161,8 +161,9 @@ fn python() -> String {
 
 fn alive(pid: &Value) -> bool {
     let pid = pid.as_u64().unwrap();
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim().starts_with('Z')))
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim().starts_with('Z'))
+    })
 }
 
 /// what an agent gets, and that nothing of it stays.
@@ -173,7 +174,10 @@ async fn r087_a_run_gives_what_it_should_and_leaves_nothing() {
     assert_eq!(answer.unwrap(), "1 servers.");
     assert_eq!(stage.left("prompt"), "do it");
     let offered = &stage.left("initialize")["clientCapabilities"];
-    assert_eq!(*offered, json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false}));
+    assert_eq!(
+        *offered,
+        json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false})
+    );
     let place = stage.left("place");
     assert_eq!(place["files"], json!([]), "the scratch directory is empty");
     assert!(place["cwd"].as_str().unwrap().contains("cache/custom/"), "{place}");
@@ -454,10 +458,18 @@ async fn r226_models_are_shown_and_set() {
     stage.run().await.0.unwrap();
     assert_eq!(stage.left("model")["modelId"], "small[high]");
 
+    // With a provider of the person's own the list is another provider's, and their choice stands.
+    let stage = Stage::new("gateway").await;
+    stage.run().await.0.unwrap();
+    assert!(!stage.base.path().join("model").exists());
+
     let mut stage = Stage::new("refuses-model").await;
     stage.model = Some("small[low]".into());
     let error = stage.run().await.0.unwrap_err();
-    assert!(error.code() == "agent_failed" && error.to_string().contains("not on your plan"), "{error}");
+    assert!(
+        error.code() == "agent_failed" && error.to_string().contains("not on your plan"),
+        "{error}"
+    );
 }
 
 /// A check starts the agent, sends no prompt and leaves nothing.

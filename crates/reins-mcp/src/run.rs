@@ -87,11 +87,13 @@ impl ServerHandler for RunServer {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let call = self.calls.call(one.tool, arguments, context.ct.clone());
-        Ok(match with_progress(&context, call).await {
+        let result = match with_progress(&context, call).await {
             // A run's agent has no way to read resources; long results are paged by a tool.
-            Ok(reply) => content::result(Reply { stored: Vec::new(), ..reply }).into(),
-            Err(error) => content::error(&error).into(),
-        })
+            Ok(reply) => content::result(Reply { stored: Vec::new(), ..reply }),
+            Err(error) => content::error(&error),
+        };
+        // Agents read words, and some would read nothing else if there were a structure as well.
+        Ok(content::without_structure(result).into())
     }
 }
 
@@ -104,7 +106,10 @@ pub const ECHO: &str = "echo";
 /// # Errors
 ///
 /// Fails if the handshake fails.
-pub async fn serve_echo<S>(stream: S, heard: tokio::sync::mpsc::Sender<String>) -> Result<(), McpError>
+pub async fn serve_echo<S>(
+    stream: S,
+    heard: tokio::sync::mpsc::Sender<String>,
+) -> Result<(), McpError>
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {

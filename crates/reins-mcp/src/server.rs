@@ -159,10 +159,15 @@ impl Server {
             let state = format!("card-{}", self.states.fetch_add(1, Ordering::Relaxed));
             return self.outstanding.question(*question, state).into();
         }
-        match answer {
-            Ok(reply) => content::result(reply).into(),
-            Err(error) => content::error(&error).into(),
+        let result = match answer {
+            Ok(reply) => content::result(reply),
+            Err(error) => content::error(&error),
+        };
+        let client = context.client_info();
+        if content::shows_one_part(client.as_ref().map(|client| client.name.as_str())) {
+            return content::without_structure(result).into();
         }
+        result.into()
     }
 }
 

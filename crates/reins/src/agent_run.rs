@@ -179,7 +179,8 @@ fn tell(steps: &Steps, show: Show, answer: Result<String, AcpError>, capped: boo
         Show::Rows => {
             if let Some(answer) = answer {
                 // The answer is the product's output; a closed pipe needs no message.
-                let _ = writeln!(std::io::stdout().lock(), "\n{}", console::strip_ansi_codes(&answer));
+                let _ =
+                    writeln!(std::io::stdout().lock(), "\n{}", console::strip_ansi_codes(&answer));
             }
             if let Some(note) = note {
                 steps.terminal.say(&format!("\n{note}"));

@@ -72,9 +72,9 @@ impl Tools for AgentTools {
 
 impl Calls for AgentTools {
     fn tools(&self) -> Vec<RunTool> {
-        let listed = tools().iter().filter(|tool| {
-            tool.group == Group::Core && !NOT_FOR_AGENTS.contains(&tool.name)
-        });
+        let listed = tools()
+            .iter()
+            .filter(|tool| tool.group == Group::Core && !NOT_FOR_AGENTS.contains(&tool.name));
         listed.map(|tool| RunTool { tool, schema: run_schema(tool) }).collect()
     }
 

@@ -57,7 +57,8 @@ impl Kept {
         std::fs::create_dir_all(data)?;
         let (file, next) = (data.join(FILE), data.join(format!("{FILE}.new")));
         std::fs::write(&next, toml::to_string(self)?)?;
-        std::fs::rename(&next, &file).with_context(|| format!("{} could not be written", file.display()))
+        std::fs::rename(&next, &file)
+            .with_context(|| format!("{} could not be written", file.display()))
     }
 }
 
@@ -94,7 +95,9 @@ async fn list(data: &Path) -> Result<ExitCode> {
         let found = Launch::find(recipe, &Overrides { path, command: None }, &probe).await;
         let (sign, place) = match &found {
             Ok(launch) => ("ok", launch.own_program().display().to_string()),
-            Err(AcpError::Missing { program, .. }) => ("--", format!("no {program} on the PATH of your login shell")),
+            Err(AcpError::Missing { program, .. }) => {
+                ("--", format!("no {program} on the PATH of your login shell"))
+            }
             Err(error) => ("--", error.code().to_owned()),
         };
         writeln!(out, "{sign} {:<9} {:<15} {place}", recipe.id, recipe.name)?;
@@ -114,7 +117,10 @@ async fn list(data: &Path) -> Result<ExitCode> {
             writeln!(out, "             model: {model}")?;
         }
     }
-    writeln!(out, "\nUse one with `reins run --agent NAME \"…\"`; `reins agents doctor NAME` starts it and shows its models.")?;
+    writeln!(
+        out,
+        "\nUse one with `reins run --agent NAME \"…\"`; `reins agents doctor NAME` starts it and shows its models."
+    )?;
     Ok(ExitCode::from(exit::DONE))
 }
 
@@ -138,7 +144,10 @@ async fn doctor(data: &Path, name: Option<&str>, echo: bool) -> Result<ExitCode>
         well &= examined(data, recipe, &launch, model, echo).await?;
     }
     if !found {
-        writeln!(std::io::stdout().lock(), "no agent is installed; `reins agents list` says how to get one")?;
+        writeln!(
+            std::io::stdout().lock(),
+            "no agent is installed; `reins agents list` says how to get one"
+        )?;
     }
     Ok(ExitCode::from(if well && found { exit::DONE } else { exit::FAILED }))
 }

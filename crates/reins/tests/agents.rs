@@ -68,15 +68,18 @@ impl Desk {
     /// A login shell whose PATH begins with our folder.
     fn shell(&self) -> PathBuf {
         let (file, bin) = (self.path().join("shell"), self.path().join("bin"));
-        let script =
-            format!("#!/bin/sh\nexport PATH='{}':/usr/bin:/bin\nshift\neval \"$1\"\n", bin.display());
+        let script = format!(
+            "#!/bin/sh\nexport PATH='{}':/usr/bin:/bin\nshift\neval \"$1\"\n",
+            bin.display()
+        );
         program(&file, &script);
         file
     }
 
     fn run(&self, typed: Option<&[&str]>, mode: &str, site: &Site, more: &[&str]) -> (i32, String) {
         let (command, url) = (self.command(mode), site.url("/"));
-        let args = ["run", "send the note", "--headless", "--url", &url, "--agent-command", &command];
+        let args =
+            ["run", "send the note", "--headless", "--url", &url, "--agent-command", &command];
         self.reins(typed, &[&args, more].concat())
     }
 
@@ -93,8 +96,9 @@ fn program(file: &Path, script: &str) {
 }
 
 fn alive(pid: &Value) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim().starts_with('Z')))
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim().starts_with('Z'))
+    })
 }
 
 /// an agent reads the page, types and sends with our tools through the shim,
@@ -155,7 +159,8 @@ async fn json_events_say_what_the_agent_did() {
     let (site, desk) = (site().await, Desk::new());
     let (code, shown) = desk.run(None, "shop", &site, &["--json"]);
     assert_eq!((code, site.requests("/send")), (0, 0), "{shown}");
-    let events: Vec<Value> = shown.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let events: Vec<Value> =
+        shown.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let kinds: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     assert!(kinds.contains(&"agent") && kinds.contains(&"step"), "{shown}");
     let end = events.last().unwrap();
@@ -169,7 +174,10 @@ async fn r091_a_failure_has_its_own_exit_code() {
     let (site, desk) = (site().await, Desk::new());
     let (code, shown) = desk.run(None, "bare-error", &site, &[]);
     assert_eq!(code, 1, "{shown}");
-    assert!(shown.contains("not done (agent_failed): the agent reports: no credit left"), "{shown}");
+    assert!(
+        shown.contains("not done (agent_failed): the agent reports: no credit left"),
+        "{shown}"
+    );
     let (code, shown) = desk.run(None, "refuses", &site, &[]);
     assert_eq!(code, 3, "{shown}");
 }
@@ -180,8 +188,14 @@ fn r071_agents_are_listed_checked_and_set() {
     let desk = Desk::new();
     let (code, listed) = desk.reins(None, &["agents", "list"]);
     assert_eq!(code, 0, "{listed}");
-    assert!(listed.contains("-- opencode") && listed.contains("npm install -g opencode-ai"), "{listed}");
-    let script = format!("#!/bin/sh\nexec /usr/bin/env python3 '{AGENT}' models '{}'\n", desk.path().display());
+    assert!(
+        listed.contains("-- opencode") && listed.contains("npm install -g opencode-ai"),
+        "{listed}"
+    );
+    let script = format!(
+        "#!/bin/sh\nexec /usr/bin/env python3 '{AGENT}' models '{}'\n",
+        desk.path().display()
+    );
     program(&desk.path().join("bin/gemini"), &script);
     let (_, listed) = desk.reins(None, &["agents", "list"]);
     assert!(listed.contains("ok gemini"), "{listed}");
@@ -193,7 +207,8 @@ fn r071_agents_are_listed_checked_and_set() {
     let (code, set) = desk.reins(None, &["agents", "set", "gemini", "--model", "small[low]"]);
     assert!(code == 0 && set.contains("model small[low]"), "{set}");
     assert!(desk.reins(None, &["agents", "list"]).1.contains("model: small[low]"));
-    let (code, said) = desk.reins(None, &["agents", "set", "gemini", "--model", "", "--path", "/nonexistent"]);
+    let (code, said) =
+        desk.reins(None, &["agents", "set", "gemini", "--model", "", "--path", "/nonexistent"]);
     assert!(code == 0 && said.contains("path /nonexistent, model its own choice"), "{said}");
     let (code, said) = desk.reins(None, &["agents", "doctor", "gemini"]);
     assert!(code == 1 && said.contains("there is no file that may be run"), "{said}");
