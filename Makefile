@@ -1,6 +1,6 @@
 # The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
 
-.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean
+.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean agents
 
 # Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
 ifeq ($(shell id -u),0)
@@ -54,6 +54,11 @@ conformance: bench-setup web ## The MCP conformance suite and the MCP inspector 
 attacks: bench-setup web ## Hostile pages through every door and level, and through the peers; writes tests/attacks/results.md
 	@cargo build --quiet --package reins --package reins-testing
 	@bench/attacks
+
+agents: web ## Real installed agents (Codex, OpenCode, Qwen) do a task on the demo shop, with a scripted model behind them
+	@dev/setup build browser python
+	@cargo build --quiet --package reins
+	@bench/agents/run
 
 faults: ## A fault at a seeded point of each of a thousand runs in memory and of a hundred in a real Chromium
 	@dev/setup build browser

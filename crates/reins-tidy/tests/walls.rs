@@ -25,6 +25,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
     // axum only for the scripted server behind the feature `testing`.
     ("reins-models", &["reins-core"], &["reqwest", "rustls", "axum"]),
     ("reins-agent", &["reins-core", "reins-models"], &[]),
+    ("reins-acp", &["reins-core"], &["process-wrap"]),
     ("reins-mcp", &["reins-core", "reins-control"], &["rmcp"]),
     (
         "reins",
@@ -32,6 +33,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
             "reins-core",
             "reins-control",
             "reins-browser",
+            "reins-acp",
             "reins-agent",
             "reins-models",
             "reins-mcp",

@@ -2,10 +2,10 @@
 
 use crate::steps::Steps;
 use reins_agent::{AgentTool, Commitment, PageView, StepLabel, ToolReply, Toolbox};
-use reins_control::{ControlError, Effect, Group, Reply, tools};
+use reins_control::{ControlError, Effect, Group, Reply, Tool, tools};
 use reins_core::{Outcome, Refusal};
 use reins_models::Image;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 /// Tools by control, shown by the terminal.
@@ -22,15 +22,7 @@ impl Toolbox for Bridge<'_> {
             .iter()
             .filter(|tool| tool.group == Group::Core && !NOT_FOR_RUNS.contains(&tool.name))
             .map(|tool| {
-                let mut schema = tool.input_schema();
-                if let Some(properties) =
-                    schema.get_mut("properties").and_then(Value::as_object_mut)
-                {
-                    properties.remove("session");
-                    if !TAKES_TAB.contains(&tool.name) {
-                        properties.remove("tab");
-                    }
-                }
+                let schema = run_schema(tool);
                 AgentTool {
                     name: tool.name.to_owned(),
                     description: tool.about.to_owned(),
@@ -66,6 +58,18 @@ impl Toolbox for Bridge<'_> {
             Err(error) => error_of(&error),
         }
     }
+}
+
+/// A tool's arguments without what a run decides itself: its session, and mostly the tab.
+pub(crate) fn run_schema(tool: &Tool) -> Map<String, Value> {
+    let mut schema = tool.input_schema();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.remove("session");
+        if !TAKES_TAB.contains(&tool.name) {
+            properties.remove("tab");
+        }
+    }
+    schema
 }
 
 /// Elsewhere the current tab is meant.
