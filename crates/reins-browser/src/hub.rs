@@ -2,7 +2,7 @@
 
 use crate::arm::{arm_tab, hold_everything};
 use crate::browser::Inner;
-use crate::containment::Popups;
+use crate::containment::{Connections, Popups};
 use crate::downloads::{self, Saving};
 use crate::event::BrowserEvent;
 use crate::fence::{WindowVerdict, shown};
@@ -82,6 +82,14 @@ fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), 
 fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     let session = browser.connection.session(&attached.session_id);
     if attached.target_info.r#type != "page" {
+        if attached.target_info.r#type == "service_worker"
+            && let Connections::Through(_) = browser.containment.connections
+        {
+            // It waits and never runs (S-150).
+            let id = &attached.target_info.target_id;
+            drop(browser.root.post(CloseTarget { target_id: id }, ARMING));
+            return;
+        }
         // Service and shared workers: attached so that nothing runs unwatched.
         hold_worker(browser, &session);
         workers::attached(browser, attached);
