@@ -54,6 +54,10 @@ impl Counted {
         self.0.lock().unwrap().push(at);
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
     pub(crate) fn take(&self) -> Vec<SocketAddr> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
