@@ -4,7 +4,11 @@
 //! Two browsers load the same page of a server on this machine in turn, so that both see the same machine.
 
 #![allow(clippy::print_stdout, reason = "it prints what it measured")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the measurement")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed step must stop the measurement"
+)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -24,6 +24,13 @@ pub struct Containment {
     pub connections: Connections,
 }
 
+impl Containment {
+    /// Whether service workers run. They outlive their pages and answer in the network's place (S-150).
+    pub(crate) fn refuses_service_workers(&self) -> bool {
+        matches!(self.connections, Connections::Through(_))
+    }
+}
+
 /// Which way the connections of a browser take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Connections {

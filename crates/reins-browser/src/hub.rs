@@ -2,7 +2,7 @@
 
 use crate::arm::{arm_tab, hold_everything};
 use crate::browser::Inner;
-use crate::containment::{Connections, Popups};
+use crate::containment::Popups;
 use crate::downloads::{self, Saving};
 use crate::event::BrowserEvent;
 use crate::fence::{WindowVerdict, shown};
@@ -83,7 +83,7 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     let session = browser.connection.session(&attached.session_id);
     if attached.target_info.r#type != "page" {
         if attached.target_info.r#type == "service_worker"
-            && let Connections::Through(_) = browser.containment.connections
+            && browser.containment.refuses_service_workers()
         {
             // It waits and never runs (S-150).
             let id = &attached.target_info.target_id;

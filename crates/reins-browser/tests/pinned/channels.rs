@@ -1,6 +1,7 @@
 //! Everything a page can send by goes through the proxy and is judged there (S-146 … S-151).
 
 use crate::world::{LONG, Other, World};
+use reins_browser::{Browser, LaunchOptions};
 use reins_egress::{Range, Reason};
 use reins_testing::{Page, Site};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -95,94 +96,140 @@ const WAYS: &[(&str, &str)] = &[
 struct Traps {
     tcp: SocketAddr,
     udp: SocketAddr,
-    sprung: Arc<AtomicUsize>,
+    connected: Arc<AtomicUsize>,
+    datagrams: Arc<AtomicUsize>,
 }
 
 impl Traps {
     async fn set() -> Self {
-        let sprung = Arc::new(AtomicUsize::new(0));
         let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let at = (tcp.local_addr().unwrap(), udp.local_addr().unwrap());
-        let count = sprung.clone();
+        let traps = Self {
+            tcp: tcp.local_addr().unwrap(),
+            udp: udp.local_addr().unwrap(),
+            connected: Arc::default(),
+            datagrams: Arc::default(),
+        };
+        let count = traps.connected.clone();
         tokio::spawn(async move {
             while tcp.accept().await.is_ok() {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         });
-        let count = sprung.clone();
+        let count = traps.datagrams.clone();
         tokio::spawn(async move {
             let mut datagram = [0; 2_048];
             while udp.recv_from(&mut datagram).await.is_ok() {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         });
-        Self { tcp: at.0, udp: at.1, sprung }
+        traps
     }
 
-    /// How often one was sprung, after a connection and a datagram of our own got through.
-    async fn sprung(&self) -> usize {
-        let before = self.sprung.load(Ordering::SeqCst);
+    /// Connections and datagrams so far, after one of each of our own got through.
+    async fn sprung(&self) -> (usize, usize) {
+        let before = (&self.connected, &self.datagrams);
+        let before = (before.0.load(Ordering::SeqCst), before.1.load(Ordering::SeqCst));
         let mut own = TcpStream::connect(self.tcp).await.unwrap();
         own.shutdown().await.unwrap();
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         socket.send_to(b"own", self.udp).await.unwrap();
-        while self.sprung.load(Ordering::SeqCst) < before + 2 {
+        while self.connected.load(Ordering::SeqCst) == before.0
+            || self.datagrams.load(Ordering::SeqCst) == before.1
+        {
             tokio::task::yield_now().await;
         }
-        self.sprung.load(Ordering::SeqCst) - 2
+        let after = (&self.connected, &self.datagrams);
+        (after.0.load(Ordering::SeqCst) - 1, after.1.load(Ordering::SeqCst) - 1)
     }
+
+    /// Pages of an app that send to the traps by every way.
+    fn pages(&self, app: &Site, proxy: &str) {
+        let (host, udp) = (self.tcp, self.udp.port());
+        let evil = format!("http://{host}/");
+        let ways: String = WAYS
+            .iter()
+            .map(|(name, way)| {
+                let way = way.replace("PROXY", proxy);
+                format!("await attempt({name:?},async()=>{{{way}}});")
+            })
+            .collect();
+        let script = format!(
+            "const EVIL='{evil}',HOST='{host}',UDP='{udp}';\
+             const el=(t,a)=>new Promise(r=>{{let e=Object.assign(document.createElement(t),a);e.onload=e.onerror=r;\
+             setTimeout(r,500);document.body.append(e)}});\
+             async function attempt(name,way){{let end='done';\
+             try{{await Promise.race([way(),new Promise((_,no)=>setTimeout(()=>no('late'),1500))])}}\
+             catch(e){{end=String(e)}}\
+             await hit('way-'+encodeURIComponent(name+': '+end.slice(0,80)))}}\
+             (async()=>{{{ways}await hit('all')}})()"
+        );
+        app.set("/", Page::html(&format!("<body>app<script>{script}</script>")));
+        app.set("/to-evil", Page::redirect(302, &format!("{evil}redirected")));
+        let shared = format!(
+            "onconnect=e=>fetch('{evil}shared',{{mode:'no-cors'}}).catch(()=>0).then(()=>e.ports[0].postMessage(1))"
+        );
+        app.set("/shared.js", Page::raw("text/javascript", shared));
+        let worker =
+            format!("fetch('{evil}sw',{{mode:'no-cors'}});fetch('/hit?sw',{{method:'POST'}})");
+        app.set("/sw.js", Page::raw("text/javascript", worker));
+    }
+}
+
+/// How each way ended, as its page says.
+fn ends(app: &Site) -> String {
+    let seen = app.seen();
+    let ways = seen.iter().filter_map(|seen| seen.path.strip_prefix("/hit?way-"));
+    ways.map(|way| way.replace("%20", " ").replace("%3A", ":")).collect::<Vec<_>>().join("\n")
 }
 
 /// S-146, S-147, S-150: whatever a page sends by, nothing reaches what its session may not reach.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s146_s150_no_channel_of_a_page_goes_around_the_proxy() {
     let traps = Traps::set().await;
-    let (host, udp) = (traps.tcp, traps.udp.port());
+    let host = traps.tcp.to_string();
     let world = World::start(|_: &Site| Vec::new(), Other::Closed).await;
-    let evil = format!("http://{host}/");
-    let proxy = world.egress.address().to_string();
-    let ways: String = WAYS
-        .iter()
-        .map(|(name, way)| {
-            let way = way.replace("PROXY", &proxy);
-            format!("await attempt({name:?},async()=>{{{way}}});")
-        })
-        .collect();
-    let script = format!(
-        "const EVIL='{evil}',HOST='{host}',UDP='{udp}';\
-         const el=(t,a)=>new Promise(r=>{{let e=Object.assign(document.createElement(t),a);e.onload=e.onerror=r;\
-         setTimeout(r,500);document.body.append(e)}});\
-         const late=new Promise(()=>{{}});\
-         async function attempt(name,way){{let end='done';\
-         try{{await Promise.race([way(),new Promise((_,no)=>setTimeout(()=>no('late'),1500))])}}catch(e){{end=String(e)}}\
-         document.title=name;await hit('way-'+encodeURIComponent(name))}}\
-         (async()=>{{{ways}await hit('all')}})()"
-    );
-    world.app.set("/", Page::html(&format!("<body>app<script>{script}</script>")));
-    world.app.set("/to-evil", Page::redirect(302, &format!("{evil}redirected")));
-    let shared = format!(
-        "onconnect=e=>fetch('{evil}shared',{{mode:'no-cors'}}).catch(()=>0).then(()=>e.ports[0].postMessage(1))"
-    );
-    world.app.set("/shared.js", Page::raw("text/javascript", shared));
-    let worker = format!("fetch('{evil}sw',{{mode:'no-cors'}});fetch('/hit?sw',{{method:'POST'}})");
-    world.app.set("/sw.js", Page::raw("text/javascript", worker));
+    traps.pages(&world.app, &world.egress.address().to_string());
     world.go("/").await;
-    assert!(world.app.wait_hit("all", LONG * 3).await, "{:?}", world.app.seen());
-    assert_eq!(traps.sprung().await, 0, "{:?}", world.session.refusals());
+    assert!(world.app.wait_hit("all", LONG * 3).await, "{}", ends(&world.app));
+    println!("{}", ends(&world.app));
+    assert_eq!(traps.sprung().await, (0, 0), "{:?}", world.session.refusals());
     assert_eq!(world.app.hits("sw"), 0, "the service worker ran");
     // Refused by the proxy, not merely lost: one refusal at least for each kind of host.
     let refusals = world.session.refusals();
     let has = |host: &str, reason| {
         refusals.kinds.iter().any(|kind| kind.host == host && kind.reason == reason)
     };
-    assert!(has(&host.to_string(), Reason::Special(Range::Loopback)), "{refusals:?}");
+    assert!(has(&host, Reason::Special(Range::Loopback)), "{refusals:?}");
     assert!(has("x.private.example:80", Reason::Special(Range::Private)), "{refusals:?}");
     assert!(has("169.254.169.254:80", Reason::Special(Range::LinkLocal)), "{refusals:?}");
-    assert!(has(&format!("localhost:{}", host.port()), Reason::ReservedName), "{refusals:?}");
-    let at = refusals.kinds.iter().find(|kind| kind.host == host.to_string()).unwrap();
+    assert!(has(&host.replace("127.0.0.1", "localhost"), Reason::ReservedName), "{refusals:?}");
+    let at = refusals.kinds.iter().find(|kind| kind.host == host).unwrap();
     assert!(at.count >= 15, "{refusals:?}");
     world.end().await;
+}
+
+/// The traps catch a browser that has no proxy, connections and datagrams alike.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_traps_are_sprung_without_the_proxy() {
+    let traps = Traps::set().await;
+    let app = Site::start([]).await.unwrap();
+    traps.pages(&app, "127.0.0.1:9");
+    let browser = Browser::launch(LaunchOptions {
+        headless: true,
+        no_sandbox: nix::unistd::geteuid().is_root(),
+        ..LaunchOptions::default()
+    })
+    .await
+    .unwrap();
+    let tab = browser.tabs()[0].clone();
+    crate::support::open(&browser, &tab, &app.url("/")).await;
+    assert!(app.wait_hit("all", LONG * 3).await, "{}", ends(&app));
+    let (connected, datagrams) = traps.sprung().await;
+    println!("{connected} connections, {datagrams} datagrams\n{}", ends(&app));
+    assert!(connected >= 5 && datagrams >= 1, "{connected} connections, {datagrams} datagrams");
+    assert!(app.wait_hit("sw", LONG).await, "the service worker runs");
+    browser.close().await;
 }
 
 /// S-146, S-151: the browser logs in over the pipe, and its app and public resources load, in workers as well.
