@@ -145,3 +145,95 @@ async fn dial(session: &Session, addresses: &[SocketAddr]) -> io::Result<TcpStre
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::Allowance;
+    use crate::network::{Dialer, Network, Resolver};
+    use crate::policy::Policy;
+    use futures_util::future::BoxFuture;
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+    use tokio::time::Instant;
+    use tokio_util::sync::CancellationToken;
+
+    /// Names with these addresses, or that are never answered; addresses that never answer.
+    #[derive(Default)]
+    struct Silent {
+        addresses: Vec<IpAddr>,
+        dialled: Mutex<Vec<(SocketAddr, Duration)>>,
+        start: Mutex<Option<Instant>>,
+    }
+
+    impl Resolver for Silent {
+        fn resolve<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+            Box::pin(async move {
+                if self.addresses.is_empty() {
+                    std::future::pending::<()>().await;
+                }
+                Ok(self.addresses.clone())
+            })
+        }
+    }
+
+    impl Dialer for Silent {
+        fn dial(&self, to: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>> {
+            let start = *self.start.lock().unwrap().get_or_insert_with(Instant::now);
+            self.dialled.lock().unwrap().push((to, start.elapsed()));
+            Box::pin(std::future::pending())
+        }
+
+        fn is_here(&self, _: IpAddr) -> bool {
+            false
+        }
+    }
+
+    async fn connect_to(silent: &Arc<Silent>) -> (Result<TcpStream, Stop>, Duration) {
+        let network = Network {
+            resolver: silent.clone(),
+            dialer: silent.clone(),
+            clock: Network::system().clock,
+        };
+        let over = CancellationToken::new();
+        let session =
+            Session::new(1, Policy::default(), Allowance::default(), network, over).unwrap();
+        let target = Target::parse("cdn.example:443", None).unwrap();
+        let start = Instant::now();
+        let own = "127.0.0.1:1".parse().unwrap();
+        (connect(&session, own, &target).await, start.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_up_without_answer_ends_at_its_deadline() {
+        let silent = Arc::new(Silent::default());
+        let (ended, after) = connect_to(&silent).await;
+        assert!(matches!(ended, Err(Stop::Late)), "{ended:?}");
+        assert_eq!(after.as_secs(), LOOKUP.as_secs());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silent_addresses_are_tried_one_after_the_other_until_the_deadline() {
+        let addresses = (1..=9).map(|n| IpAddr::from([8, 8, 8, n])).collect();
+        let silent = Arc::new(Silent { addresses, ..Silent::default() });
+        let (ended, after) = connect_to(&silent).await;
+        assert!(matches!(ended, Err(Stop::Late)), "{ended:?}");
+        assert_eq!(after.as_secs(), DIAL.as_secs());
+        let dialled = silent.dialled.lock().unwrap().clone();
+        assert_eq!(dialled.len(), DIALLED);
+        for (place, (to, at)) in dialled.iter().enumerate() {
+            assert_eq!(to.ip(), silent.addresses[place]);
+            let wait = NEXT_ADDRESS * u32::try_from(place).unwrap();
+            assert!(*at >= wait && *at < wait + NEXT_ADDRESS, "{place}: {at:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_too_long_to_judge_is_refused() {
+        let addresses = (0..=200).map(|n| IpAddr::from([8, 8, 8, n])).collect();
+        let silent = Arc::new(Silent { addresses, ..Silent::default() });
+        let (ended, _) = connect_to(&silent).await;
+        assert!(matches!(ended, Err(Stop::Refused(Reason::TooManyAddresses))), "{ended:?}");
+        assert!(silent.dialled.lock().unwrap().is_empty());
+    }
+}
