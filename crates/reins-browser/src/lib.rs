@@ -39,6 +39,7 @@ mod picture;
 mod preferences;
 mod profile;
 pub mod protocol;
+mod proxy;
 mod reach;
 mod report;
 mod shots;
@@ -56,7 +57,9 @@ mod workers;
 pub use browser::Browser;
 pub use capture::{CaptureRequest, TabCapture};
 pub use console::{ConsoleEntry, ConsoleLevel, ConsoleLog};
-pub use containment::{Containment, Destinations, Downloads, Popups, Records, TopLevel};
+pub use containment::{
+    Connections, Containment, Destinations, Downloads, Popups, Records, TopLevel,
+};
 pub use dedicated::start_command;
 pub use effects::{Acted, Effects, Navigation};
 pub use emulate::{ColorScheme, Emulation, NetworkPreset, ScreenSize};
@@ -68,6 +71,7 @@ pub use journal::NetworkBody;
 pub use launch::{LaunchOptions, START_DEADLINE};
 pub use picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, PictureFormat, ShotOptions, Viewport};
 pub use profile::Profile;
+pub use proxy::ProxyAccess;
 pub use start_error::StartError;
 pub use tab_info::{Dialog, DialogKind, Download, DownloadState, OpenedBy, TabInfo};
 pub use traffic::{NetworkLog, NetworkRequest};

@@ -13,6 +13,7 @@ use crate::session::Session;
 use crate::tool::{Effect, Tool};
 use crate::turn;
 use reins_core::{Origin, OriginPattern, OwnerId, Rule, SessionId, TurnId};
+use reins_egress::Refusals;
 use reins_guard::{Level, Policy, SiteRules};
 use reins_store::{Receipt, Store, StoredSecret};
 use serde_json::Value;
@@ -230,6 +231,11 @@ impl Control {
             };
             Some((about.clone(), body))
         })
+    }
+
+    /// What a pinned browser's pages tried to reach and may not, for people to read (S-147).
+    pub fn refusals(&self) -> Refusals {
+        self.inner.host.refusals()
     }
 
     /// Stops every turn and closes the browser. Never queues behind page work.

@@ -16,10 +16,12 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         &["reins-core", "reins-page", "reins-guard", "reins-cdp"],
         &["process-wrap", "command-fds"],
     ),
+    // No DevTools protocol and no browser: a session's policy is data to it.
+    ("reins-egress", &["reins-core"], &["hyper", "hyper-util", "http-body-util", "ipnet"]),
     ("reins-store", &["reins-core"], &["rusqlite"]),
     (
         "reins-control",
-        &["reins-core", "reins-page", "reins-guard", "reins-browser", "reins-store"],
+        &["reins-core", "reins-page", "reins-guard", "reins-browser", "reins-egress", "reins-store"],
         &[],
     ),
     // axum only for the scripted server behind the feature `testing`.
@@ -41,7 +43,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["clap", "clap_complete", "clap_mangen", "anyhow", "dialoguer", "console", "axum", "tracing-subscriber"],
     ),
-    ("reins-testing", &[], &["axum", "http-body"]),
+    ("reins-testing", &[], &["axum"]),
     ("reins-tidy", &[], &[]),
 ];
 
