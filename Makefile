@@ -1,6 +1,6 @@
 # The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
 
-.PHONY: run test check fmt web install bench bench-setup conformance attacks faults fuzz eval clean
+.PHONY: run test check fmt web install bench bench-setup conformance attacks tasks faults fuzz eval clean
 
 # Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
 ifeq ($(shell id -u),0)
@@ -54,6 +54,12 @@ conformance: bench-setup web ## The MCP conformance suite and the MCP inspector 
 attacks: bench-setup web ## Hostile pages through every door and level, and through the peers; writes tests/attacks/results.md
 	@cargo build --quiet --package reins --package reins-testing
 	@bench/attacks
+
+tasks: ## The task suite with scripted policies; each task with its calls, cards and time
+	@dev/setup build browser
+	@$(MAKE) --no-print-directory web
+	@cargo build --quiet --package reins --package reins-testing
+	@"$${CARGO_TARGET_DIR:-target}/debug/tasks" play --program "$${CARGO_TARGET_DIR:-target}/debug/reins"
 
 faults: ## A fault at a seeded point of each of a thousand runs in memory and of a hundred in a real Chromium
 	@dev/setup build browser

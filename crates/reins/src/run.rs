@@ -63,7 +63,8 @@ async fn drive(
         reasoning: args.reasoning.map(Into::into).unwrap_or_default(),
         ..AgentOptions::default()
     };
-    let mut agent = Agent::new(client, Bridge { steps }, options);
+    let bridge = Bridge { steps, uploads: !args.browser.upload_root.is_empty() };
+    let mut agent = Agent::new(client, bridge, options);
     let (sender, mut events) = mpsc::channel(EVENTS);
     let cancel = CancellationToken::new();
     let run = async {

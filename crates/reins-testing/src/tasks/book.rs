@@ -171,7 +171,10 @@ fn task(stem: &str, site: &Arc<SiteFile>, text: Text) -> Result<Task, TaskFault>
         policy.push(step.ok_or_else(|| TaskFault::task(&name, format!("no step: {line}")))?);
     }
     if text.possible == matches!(policy.last(), Some(Step::Cannot)) {
-        return Err(TaskFault::task(&name, "a policy ends with `cannot` if the task is impossible"));
+        return Err(TaskFault::task(
+            &name,
+            "a policy ends with `cannot` if the task is impossible",
+        ));
     }
     Ok(Task {
         name,

@@ -136,20 +136,24 @@ impl Deed {
                 return Err(No::Entry);
             }
         }
-        if let Some(Value::Array(list)) = self.update.as_ref().and_then(|name| state.get_mut(name)) {
+        if let Some(Value::Array(list)) = self.update.as_ref().and_then(|name| state.get_mut(name))
+        {
             for entry in list.iter_mut().filter(|entry| ids.contains(&plain(&entry["id"]))) {
                 if let Value::Object(entry) = entry {
                     entry.extend(record.clone());
                 }
             }
         }
-        if let Some(Value::Array(list)) = self.remove.as_ref().and_then(|name| state.get_mut(name)) {
+        if let Some(Value::Array(list)) = self.remove.as_ref().and_then(|name| state.get_mut(name))
+        {
             list.retain(|entry| !ids.contains(&plain(&entry["id"])));
         }
-        if let Some(Value::Object(object)) = self.set.as_ref().and_then(|name| state.get_mut(name)) {
+        if let Some(Value::Object(object)) = self.set.as_ref().and_then(|name| state.get_mut(name))
+        {
             object.extend(record.clone());
         }
-        if let Some(Value::Array(list)) = self.append.as_ref().and_then(|name| state.get_mut(name)) {
+        if let Some(Value::Array(list)) = self.append.as_ref().and_then(|name| state.get_mut(name))
+        {
             list.push(Value::Object(record));
         }
         for name in &self.clear {

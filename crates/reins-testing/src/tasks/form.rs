@@ -84,7 +84,10 @@ mod tests {
     fn fields_are_read_in_all_three_forms() {
         let form = "application/x-www-form-urlencoded";
         let read = fields(form, b"name=Ada+L%C3%A9on&day=Mo&day=We&none=");
-        assert_eq!(Value::Object(read), json!({"name": "Ada Léon", "day": ["Mo", "We"], "none": ""}));
+        assert_eq!(
+            Value::Object(read),
+            json!({"name": "Ada Léon", "day": ["Mo", "We"], "none": ""})
+        );
         let body = "--x\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\na\r\nb\r\n--x\r\n\
             Content-Disposition: form-data; name=\"cv\"; filename=\"cv.txt\"\r\n\
             Content-Type: text/plain\r\n\r\nHello\r\n--x--\r\n";

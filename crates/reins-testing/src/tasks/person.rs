@@ -49,6 +49,7 @@ fn words(step: &Step) -> Vec<String> {
         Step::Switch { .. }
         | Step::CloseTab
         | Step::Await { .. }
+        | Step::Find { .. }
         | Step::Gone { .. }
         | Step::Scroll { .. }
         | Step::Expect { .. }

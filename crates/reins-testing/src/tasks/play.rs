@@ -262,7 +262,9 @@ impl<'a> Player<'a> {
             Step::Refused { code } => return Ok(self.code.take().as_ref() == Some(code)),
             Step::Cannot => return Ok(true),
             Step::Switch { url } => {
-                let Some(tab) = self.tab(client, &stage.filled(url)).await? else { return Ok(false) };
+                let Some(tab) = self.tab(client, &stage.filled(url)).await? else {
+                    return Ok(false);
+                };
                 self.shown.clear();
                 self.call(client, "switch_tab", json!({"tab": tab})).await?;
                 return Ok(true);
@@ -288,7 +290,10 @@ impl<'a> Player<'a> {
     }
 
     /// The tool, its arguments without the ref, the element, and how often.
-    fn call_of<'s>(&self, step: &'s Step) -> Option<(&'static str, Value, Option<&'s Element>, u32)> {
+    fn call_of<'s>(
+        &self,
+        step: &'s Step,
+    ) -> Option<(&'static str, Value, Option<&'s Element>, u32)> {
         let stage = self.stage;
         let place = |place: &'s Place| match place {
             Place::Page => None,
@@ -346,6 +351,7 @@ impl<'a> Player<'a> {
             }
             Step::CloseTab => ("close_tab", json!({}), None, 1),
             Step::Await { text } => ("wait_for", json!({"text": text}), None, 1),
+            Step::Find { text } => ("find_in_page", json!({"text": text}), None, 1),
             Step::Gone { text } => ("wait_for", json!({"gone": text}), None, 1),
             Step::Scroll { to, place: at } => ("scroll", json!({"to": to}), place(at), 1),
             Step::Drag { .. }
@@ -391,8 +397,7 @@ impl<'a> Player<'a> {
         let Answer { text, facts } = client.call(&self.session, tool, arguments).await?;
         self.calls += 1;
         self.bytes += text.len();
-        self.code =
-            facts["code"].as_str().or(facts["error"].as_str()).map(str::to_owned);
+        self.code = facts["code"].as_str().or(facts["error"].as_str()).map(str::to_owned);
         self.shown.push(text);
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What a scripted policy does: a line a step, elements by role and name as snapshots show them.
 
-/// An element as a model would look for it.
+/// An element as a model would look for it. The role `text` means plain text with a ref, as searches
+/// show it; without a name, an empty cell of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The ARIA role.
@@ -41,6 +42,7 @@ pub enum Step {
     Switch { url: String },
     CloseTab,
     Await { text: String },
+    Find { text: String },
     Gone { text: String },
     Scroll { to: &'static str, place: Place },
     Expect { text: String },
@@ -64,8 +66,10 @@ impl Step {
             "right-click" => click("right", 1, None),
             "ctrl-click" => click("left", 1, Some("Control")),
             "type" | "keys" | "enter" | "append" => {
-                let (target, text) = rest.split_once(" = ").or(rest.strip_suffix(" =").map(|t| (t, "")))?;
-                let how = ["type", "keys", "enter", "append"].into_iter().find(|how| *how == verb)?;
+                let (target, text) =
+                    rest.split_once(" = ").or(rest.strip_suffix(" =").map(|t| (t, "")))?;
+                let how =
+                    ["type", "keys", "enter", "append"].into_iter().find(|how| *how == verb)?;
                 Some(Self::Type { element: element(target)?, text: text.to_owned(), how })
             }
             "secret" => {
@@ -88,7 +92,8 @@ impl Step {
             }
             "select" | "upload" => {
                 let (target, list) = rest.split_once(" = ")?;
-                let (element, list) = (element(target)?, list.split(" + ").map(str::to_owned).collect());
+                let (element, list) =
+                    (element(target)?, list.split(" + ").map(str::to_owned).collect());
                 Some(if verb == "select" {
                     Self::Select { element, options: list }
                 } else {
@@ -107,6 +112,7 @@ impl Step {
             "switch" => Some(Self::Switch { url: filled(rest)? }),
             "close-tab" => Some(Self::CloseTab),
             "await" => Some(Self::Await { text: filled(rest)? }),
+            "find" => Some(Self::Find { text: filled(rest)? }),
             "gone" => Some(Self::Gone { text: filled(rest)? }),
             "scroll" => {
                 let (to, place) = match rest.split_once(" in ") {
@@ -160,9 +166,18 @@ impl Element {
             }
             None => 0,
         };
-        let named = format!("{} \"{}\"", self.role, self.name);
-        let wanted = if self.name.is_empty() { &self.role } else { &named };
+        let wanted = match (self.role.as_str(), self.name.as_str()) {
+            ("text", "") => "| ".to_owned(),
+            ("text", name) => format!("{name} "),
+            (role, "") => role.to_owned(),
+            (role, name) => format!("{role} \"{name}\""),
+        };
         for line in snapshot.get(from..)?.lines() {
+            if self.role == "text" {
+                // The ref stands right behind the text.
+                let Some((_, rest)) = line.split_once(&format!("{wanted}[ref=")) else { continue };
+                return Some(rest.split_once(']')?.0.to_owned());
+            }
             let Some((before, rest)) = line.split_once(wanted.as_str()) else { continue };
             // A role is a word of its own.
             let whole = before.chars().last().is_none_or(|c| !c.is_alphanumeric())
@@ -194,6 +209,10 @@ mod tests {
         assert_eq!(find("button \"Edit\"").as_deref(), Some("e4"));
         assert_eq!(find("button \"Edit\" after \"Order 17\"").as_deref(), Some("e9"));
         assert_eq!(find("textbox").as_deref(), Some("e10"));
+        let row = "- | 1004 [ref=e1] | new [ref=e2] | [ref=e3] |";
+        let find_text = |text: &str| element(text).and_then(|element| element.find(row));
+        assert_eq!(find_text("text \"new\"").as_deref(), Some("e2"));
+        assert_eq!(find_text("text \"\"").as_deref(), Some("e3"));
         assert_eq!(find("button \"Send\""), None);
         assert_eq!(find("button \"Edit\" after \"Order 18\""), None);
     }

@@ -15,7 +15,8 @@ pub fn summary(plays: &[TaskPlay]) -> String {
         plays.len(),
         count(|play| play.false_success),
         count(|play| play.fault.is_some()),
-        f64::from(u32::try_from(calls).unwrap_or(u32::MAX)) / f64::from(u32::try_from(number).unwrap_or(1)),
+        f64::from(u32::try_from(calls).unwrap_or(u32::MAX))
+            / f64::from(u32::try_from(number).unwrap_or(1)),
         bytes / number,
         cards,
     )
@@ -30,10 +31,37 @@ pub fn claims_done(ended_well: bool, answer: &str) -> bool {
 
 /// How English says that something was not done.
 const ADMISSIONS: &[&str] = &[
-    "can't", "cannot", "can not", "could not", "couldn't", "unable", "not possible", "impossible",
-    "was not", "wasn't", "were not", "weren't", "did not", "didn't", "does not", "doesn't", "is not",
-    "isn't", "not found", "no such", "not available", "unavailable", "sold out", "out of stock",
-    "failed", "not done", "not finished", "refused", "not allowed", "there is no", "there are no",
+    "can't",
+    "cannot",
+    "can not",
+    "could not",
+    "couldn't",
+    "unable",
+    "not possible",
+    "impossible",
+    "was not",
+    "wasn't",
+    "were not",
+    "weren't",
+    "did not",
+    "didn't",
+    "does not",
+    "doesn't",
+    "is not",
+    "isn't",
+    "not found",
+    "no such",
+    "not available",
+    "unavailable",
+    "sold out",
+    "out of stock",
+    "failed",
+    "not done",
+    "not finished",
+    "refused",
+    "not allowed",
+    "there is no",
+    "there are no",
 ];
 
 #[cfg(test)]

@@ -45,8 +45,7 @@ impl TaskServer {
         let listener =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(TaskFault::Port)?;
         let port = listener.local_addr().map_err(TaskFault::Port)?.port();
-        let shared =
-            Arc::new(Shared { port, runs: Mutex::default(), next: AtomicU32::new(1) });
+        let shared = Arc::new(Shared { port, runs: Mutex::default(), next: AtomicU32::new(1) });
         let router = Router::new().fallback(by_host).with_state(shared.clone());
         let mut tasks = JoinSet::new();
         if let Ok(sixth) = TcpListener::bind(("::1", port)).await {
