@@ -50,6 +50,7 @@ fn words(step: &Step) -> Vec<String> {
         | Step::CloseTab
         | Step::Await { .. }
         | Step::Find { .. }
+        | Step::Download
         | Step::Gone { .. }
         | Step::Scroll { .. }
         | Step::Expect { .. }

@@ -351,6 +351,7 @@ impl<'a> Player<'a> {
             }
             Step::CloseTab => ("close_tab", json!({}), None, 1),
             Step::Await { text } => ("wait_for", json!({"text": text}), None, 1),
+            Step::Download => ("wait_for", json!({"download": true}), None, 1),
             Step::Find { text } => ("find_in_page", json!({"text": text}), None, 1),
             Step::Gone { text } => ("wait_for", json!({"gone": text}), None, 1),
             Step::Scroll { to, place: at } => ("scroll", json!({"to": to}), place(at), 1),

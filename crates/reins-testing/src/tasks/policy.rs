@@ -43,6 +43,7 @@ pub enum Step {
     CloseTab,
     Await { text: String },
     Find { text: String },
+    Download,
     Gone { text: String },
     Scroll { to: &'static str, place: Place },
     Expect { text: String },
@@ -112,6 +113,7 @@ impl Step {
             "switch" => Some(Self::Switch { url: filled(rest)? }),
             "close-tab" => Some(Self::CloseTab),
             "await" => Some(Self::Await { text: filled(rest)? }),
+            "await-download" => Some(Self::Download),
             "find" => Some(Self::Find { text: filled(rest)? }),
             "gone" => Some(Self::Gone { text: filled(rest)? }),
             "scroll" => {
