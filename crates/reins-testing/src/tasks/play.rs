@@ -56,6 +56,9 @@ pub struct TaskPlay {
 /// The last step of a task has this long to arrive at its server. Only a task that fails takes it all.
 const ARRIVES: Duration = Duration::from_secs(4);
 
+/// Looks at a page that does not show yet what it should: on a busy machine it may still be loading.
+const PATIENCE: u32 = 6;
+
 /// How often the server's state is looked at meanwhile.
 const LOOKS: Duration = Duration::from_millis(20);
 
@@ -254,7 +257,10 @@ impl<'a> Player<'a> {
         let stage = self.stage;
         match step {
             Step::Expect { text } => {
-                if !self.shown.last().is_some_and(|shown| shown.contains(text.as_str())) {
+                for _ in 0..PATIENCE {
+                    if self.shown.last().is_some_and(|shown| shown.contains(text.as_str())) {
+                        return Ok(true);
+                    }
                     self.look(client).await?;
                 }
                 return Ok(self.shown.last().is_some_and(|shown| shown.contains(text.as_str())));
@@ -419,12 +425,16 @@ impl<'a> Player<'a> {
                 return Ok(Some(found));
             }
         }
-        self.look(client).await?;
-        let found = self.shown.last().and_then(|text| element.find(text));
-        if found.is_none() {
-            self.notes.push(format!("no {}", element.told()));
+        for _ in 0..PATIENCE {
+            self.look(client).await?;
+            let found = self.shown.last().and_then(|text| element.find(text));
+            if found.is_some() {
+                return Ok(found);
+            }
+            self.call(client, "wait_for_settle", json!({})).await?;
         }
-        Ok(found)
+        self.notes.push(format!("no {}", element.told()));
+        Ok(None)
     }
 
     async fn tabs(&self, client: &mut Client<TaskPerson>) -> Result<Vec<Value>, TaskFault> {

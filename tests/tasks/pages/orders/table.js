@@ -3,7 +3,7 @@ const SIZE = 10;
 let all = [], page = 0, by = "id", down = false, who = "", chosen = new Set();
 
 const cell = (order, name) => {
-  const place = make("td", {}, String(order[name]));
+  const place = make("td", {}, ...(order[name] === "" ? [] : [String(order[name])]));
   if (name === "note")
     place.ondblclick = () => {
       const field = make("input", { "aria-label": "Note of order " + order.id, value: order.note });
