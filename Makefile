@@ -1,6 +1,6 @@
 # The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
 
-.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean agents
+.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean agents tasks
 
 # Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
 ifeq ($(shell id -u),0)
@@ -59,6 +59,12 @@ agents: web ## Real installed agents (Codex, OpenCode, Qwen) do a task on the de
 	@dev/setup build browser python
 	@cargo build --quiet --package reins
 	@bench/agents/run
+
+tasks: ## The task suite with scripted policies; each task with its calls, cards and time
+	@dev/setup build browser
+	@$(MAKE) --no-print-directory web
+	@cargo build --quiet --package reins --package reins-testing
+	@"$${CARGO_TARGET_DIR:-target}/debug/tasks" play --program "$${CARGO_TARGET_DIR:-target}/debug/reins"
 
 faults: ## A fault at a seeded point of each of a thousand runs in memory and of a hundred in a real Chromium
 	@dev/setup build browser

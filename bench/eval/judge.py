@@ -17,6 +17,7 @@ import policies_pointer  # noqa: F401
 from browser import Browser, Missing
 from mcp_client import Client, ToolError
 from registry import LACKING, POLICIES
+from report import Part
 
 ENOUGH_TASKS = 100      # of 130, for scripted policies
 ENOUGH_TOKENS = 0.5     # of what the plain loop needs for the median task
@@ -28,13 +29,6 @@ STEPS = 15              # the longest of the 16 tasks takes a person 8
 
 def sandbox_flag():
     return ["--no-sandbox"] if os.geteuid() == 0 else []
-
-
-class Part:
-    """One judgement: its heading, what came of it in a sentence, whether it is enough, and rows."""
-
-    def __init__(self, heading, total, enough, lines):
-        self.heading, self.total, self.enough, self.lines = heading, total, enough, lines
 
 
 def serve(reins, origin, log, guarded=None):
@@ -231,18 +225,6 @@ def run_agent(reins, origin, goal, address, base_url, episode):
 
 def say(text):
     print(text, flush=True)
-
-
-def report(parts, before):
-    """The results as a page; a judgement that was not made this time stays as it was."""
-    sections = {}
-    for section in ("\n" + before).split("\n## ")[1:]:
-        heading, _, text = section.partition("\n")
-        sections[heading] = text.strip()
-    for part in parts:
-        sections[part.heading] = "\n".join([part.total + ".", ""] + part.lines)
-    head = "# MiniWoB++\n\nWritten by `make eval`. How it is judged: [README](README.md).\n"
-    return head + "".join("\n## %s\n\n%s\n" % (heading, text.strip()) for heading, text in sections.items())
 
 
 if __name__ == "__main__":

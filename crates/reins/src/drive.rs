@@ -38,8 +38,9 @@ impl Drive<'_> {
         if self.show == Show::Rows {
             mind.person = thinking::person(&self.steps.terminal);
         }
-        let mut agent =
-            Agent::new(client, Bridge { steps: self.steps }, self.options()).with_mind(mind);
+        let uploads = !self.args.browser.upload_root.is_empty();
+        let bridge = Bridge { steps: self.steps, uploads };
+        let mut agent = Agent::new(client, bridge, self.options()).with_mind(mind);
         if let Some(record) = &self.steps.record {
             agent = agent.with_journal(Arc::new(record.clone()));
         }

@@ -10,14 +10,20 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+/// Whoever answers cards.
+pub(crate) trait Answers: Default {
+    /// One of `Allow`, `Don't allow` and `Stop`.
+    fn answer(&mut self, card: &str) -> &'static str;
+}
+
 /// One running `reins mcp`.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct Client<P = Person> {
     child: Child,
     stdin: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
     next: u64,
-    pub(crate) person: Person,
+    pub(crate) person: P,
 }
 
 /// What a tool call answered.
@@ -30,7 +36,7 @@ pub(crate) struct Answer {
 /// No call of the program takes longer, cards included.
 const CALL: Duration = Duration::from_secs(45);
 
-impl Client {
+impl<P: Answers> Client<P> {
     /// Starts the program and shakes hands.
     pub(crate) async fn start(
         program: &Path,
@@ -54,7 +60,7 @@ impl Client {
             return Err(AttackFault::Program("has no stdin and stdout"));
         };
         let lines = BufReader::new(stdout).lines();
-        let mut client = Self { child, stdin, lines, next: 0, person: Person::default() };
+        let mut client = Self { child, stdin, lines, next: 0, person: P::default() };
         let (version, capabilities) = match door {
             DoorKind::Mcp => ("2025-06-18", json!({"elicitation": {}})),
             DoorKind::McpEnding => ("2026-07-28", json!({"elicitation": {}})),
