@@ -40,7 +40,9 @@ impl TabState {
         let home = shown.and_then(|frame| site_of(&frame.origin));
         let document = shown.and_then(|frame| frame.document.as_ref());
         home == Some(to.site())
-            || (hold.reaches && document.is_some_and(|document| self.knows(document, request.url)))
+            || (hold.reaches
+                && !hold.forgets()
+                && document.is_some_and(|document| self.knows(document, request.url)))
             || (*request.frame == self.main && self.through_history(request.url))
     }
 

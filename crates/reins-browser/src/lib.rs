@@ -41,6 +41,7 @@ mod profile;
 pub mod protocol;
 mod reach;
 mod report;
+mod sends;
 mod shots;
 mod sockets;
 mod start_error;

@@ -34,7 +34,7 @@ pub use error::ControlError;
 pub use host::GivenBrowser;
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};
-pub use rule_book::RuleBook;
+pub use rule_book::{RuleBook, whole_site};
 pub use secret_book::SecretBook;
 pub use tool::{Effect, Group, Tool};
 pub use tools::{tool, tools};

@@ -12,6 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 /// Approves as a person would who agrees to each card.
 pub(crate) fn approve(world: &World, action: Action) -> ApprovedAction {
+    approve_under(world, action, &SiteRules::default())
+}
+
+fn approve_under(world: &World, action: Action, rules: &SiteRules) -> ApprovedAction {
     let mut turn = TurnFacts::default();
     turn.approve_url(&world.site.url("/"));
     if let Action::Navigate { url, .. } | Action::OpenTab { url: Some(url) } = &action {
@@ -32,7 +36,7 @@ pub(crate) fn approve(world: &World, action: Action) -> ApprovedAction {
     let facts = Facts {
         policy: &Policy::Guarded,
         level: Level::Auto,
-        rules: &SiteRules::default(),
+        rules,
         turn: &turn,
         tab,
         published: target.as_ref().map(|target| Published {
@@ -64,6 +68,13 @@ impl World {
     pub(crate) async fn click_guarded(&self, name: &str) -> Acted {
         let target = self.record(name).await;
         self.act_guarded(click(target)).await
+    }
+
+    /// The same, where the person has rules.
+    pub(crate) async fn click_under(&self, name: &str, rules: &SiteRules) -> Acted {
+        let target = self.record(name).await;
+        let approved = approve_under(self, click(target), rules);
+        self.browser.act(approved, CancellationToken::new()).await
     }
 
     /// The page runs for a while: everything it was going to send by now has been sent.
