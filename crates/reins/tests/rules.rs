@@ -68,7 +68,7 @@ fn r221_where_a_site_sends_to_is_kept() {
     for wrong in [&["sends", "shop.example"][..], &["sends", "x.example", "--only", "--anywhere"]] {
         assert_eq!(rules(data, wrong).0, 2);
     }
-    let (code, said) = rules(data, &["sends", "shop.example", "--to", "javascript:1"]);
+    let (code, said) = rules(data, &["sends", "shop.example", "--to", "javascript:alert(1)"]);
     assert!(code == 1 && said.contains("names no site"), "{said}");
     assert_eq!(rules(data, &["remove", "shop.example"]).0, 0);
     assert!(rules(data, &["list"]).1.starts_with("no rules"));
