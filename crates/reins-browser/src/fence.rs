@@ -152,6 +152,11 @@ impl Hold {
         Self { because: Because::Arrived, reaches: false, held: false, ..self }
     }
 
+    /// With what the person said of where its documents may send to.
+    pub(crate) fn sending(self, sends: Option<Sends>) -> Self {
+        Self { sends, ..self }
+    }
+
     /// What holds the document that a page held by this leads to.
     pub(crate) fn next(self, because: Because, reaches: bool) -> Self {
         Self { because, reaches, own: false, ..self }

@@ -4,7 +4,7 @@
 
 use crate::fence::{Because, DocumentRequest, Hold};
 use crate::tab_state::TabState;
-use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, Site};
+use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, Sends, Site};
 use std::collections::HashSet;
 
 impl TabState {
@@ -26,7 +26,8 @@ impl TabState {
         if because == Because::Arrived && !reaches {
             return hold.arrived();
         }
-        hold.next(because, reaches)
+        let sends = lead.as_ref().or(related).and_then(|lead| lead.sends.clone());
+        hold.next(because, reaches).sending(sends)
     }
 
     /// Whether a page that is not to lead elsewhere may lead a frame there: within its own site and what
@@ -117,7 +118,11 @@ impl TabState {
         for document in &beside {
             let before = self.fence.holds(document).map(|before| before.because);
             if before != Some(Because::Touched) {
-                self.fence.touch(document.clone(), hold.beside());
+                // It has leave to send elsewhere if the touched one has the same.
+                let sends = self.sends_of(document, hold).filter(|own| {
+                    matches!(own, Sends::Only(_)) || Some(own) == hold.sends.as_ref()
+                });
+                self.fence.touch(document.clone(), hold.beside().sending(sends));
             }
         }
         beside

@@ -36,6 +36,14 @@ impl TabState {
         None
     }
 
+    /// The rule that touched documents have in common.
+    pub(crate) fn common_sends(&self, touched: &[DocumentId]) -> Option<Sends> {
+        let holds = touched.iter().filter_map(|document| self.fence.holds(document));
+        let mut sends = holds.map(|hold| &hold.sends);
+        let first = sends.next()?;
+        if sends.all(|other| other == first) { first.clone() } else { None }
+    }
+
     /// Whether a held document may send to a site.
     pub(crate) fn may_send(&self, document: &DocumentId, hold: &Hold, site: &Site) -> bool {
         let also = match &hold.sends {

@@ -124,13 +124,15 @@ impl TabState {
             return None;
         }
         let mut sites = BTreeSet::new();
-        let mut free = false;
+        let (mut held, mut free) = (false, false);
         for document in self.frames.values().filter_map(|frame| frame.document.as_ref()) {
             if let Some(hold) = self.fence.touched_by(document) {
-                free |= !self.add_reachable([document], &hold, &mut sites);
+                let limited = self.add_reachable([document], &hold, &mut sites);
+                (held, free) = (held || limited, free || !limited);
             }
         }
-        if free {
+        // Which of them made it is not known yet.
+        if free && !held {
             return None;
         }
         let id = session.id().unwrap_or_default().to_owned();

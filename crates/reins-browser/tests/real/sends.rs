@@ -70,6 +70,12 @@ async fn r221_a_rule_keeps_the_pages_of_a_site_to_itself() {
     assert_eq!(told(&world, &page, &rules(&own, only(&[]))).await, Vec::<&str>::new());
     assert!(world.arrived("/own").len() > before);
     assert_eq!(told(&world, &page, &rules(&own, only(&[&other]))).await, WAYS);
+    // The next page inherits it, and what it may reach.
+    let next = "<script>fetch('http://localhost:'+location.port+'/told?fetch',{mode:'no-cors'})</script>next";
+    world.site.set("/next", Page::html(next));
+    let page = page.replace("function go(){", "function go(){location.href='/next';return;");
+    assert_eq!(told(&world, &page, &rules(&own, only(&[]))).await, Vec::<&str>::new());
+    assert_eq!(told(&world, &page, &rules(&own, Sends::Anywhere)).await, ["fetch"]);
 }
 
 /// what a page without an origin of its own may do, no wider rule of the page around it decides.
