@@ -42,6 +42,7 @@ pub mod protocol;
 mod proxy;
 mod reach;
 mod report;
+mod sends;
 mod shots;
 mod sockets;
 mod start_error;

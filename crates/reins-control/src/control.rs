@@ -278,6 +278,9 @@ impl Inner {
         for stored in self.store.rules().await.map_err(not_kept)? {
             rules.set(stored.origin, stored.rule);
         }
+        for (origin, sends) in self.store.sends().await.map_err(not_kept)? {
+            rules.set_sends(origin, sends);
+        }
         for (origin, rule) in lock(&self.unkept).iter() {
             rules.set(origin.clone(), *rule);
         }

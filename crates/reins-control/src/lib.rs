@@ -39,7 +39,7 @@ pub use host::GivenBrowser;
 pub use reins_egress::{Refusal, Refusals};
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};
-pub use rule_book::RuleBook;
+pub use rule_book::{RuleBook, whole_site};
 pub use secret_book::SecretBook;
 pub use shown_element::ShownElement;
 pub use tool::{Effect, Group, Tool};

@@ -173,7 +173,21 @@ pub(crate) enum RulesCommand {
         /// Such as shop.example or http://localhost:3000
         site: String,
     },
-    /// Remove the rule of one site
+    /// Say where the pages of one site may send to while the agent acts in them
+    Sends {
+        /// Such as shop.example or http://localhost:3000
+        site: String,
+        /// To this site as well, all its hosts included; may be given several times
+        #[arg(long = "to", value_name = "SITE", conflicts_with = "anywhere")]
+        also: Vec<String>,
+        /// To its own site, those you name and those of --to, whatever its pages loaded from before
+        #[arg(long, conflicts_with = "anywhere")]
+        only: bool,
+        /// Anywhere
+        #[arg(long, required_unless_present_any = ["also", "only"])]
+        anywhere: bool,
+    },
+    /// Remove what is set for one site
     Remove {
         /// The site as `reins rules list` shows it
         site: String,

@@ -1,6 +1,6 @@
 //! An MCP client on a program's stdin and stdout, with the person behind its elicitations.
 
-use super::door::{DoorKind, Level};
+use super::door::{Answer, DoorKind, Hands, Level};
 use super::fault::AttackFault;
 use super::person::{ALLOW, Person, STOP};
 use serde_json::{Value, json};
@@ -24,13 +24,6 @@ pub(crate) struct Client<P = Person> {
     lines: Lines<BufReader<ChildStdout>>,
     next: u64,
     pub(crate) person: P,
-}
-
-/// What a tool call answered.
-#[derive(Debug, Default)]
-pub(crate) struct Answer {
-    pub(crate) text: String,
-    pub(crate) facts: Value,
 }
 
 /// No call of the program takes longer, cards included.
@@ -64,7 +57,7 @@ impl<P: Answers> Client<P> {
         let (version, capabilities) = match door {
             DoorKind::Mcp => ("2025-06-18", json!({"elicitation": {}})),
             DoorKind::McpEnding => ("2026-07-28", json!({"elicitation": {}})),
-            DoorKind::McpNobody => ("2025-06-18", json!({})),
+            DoorKind::McpNobody | DoorKind::Run => ("2025-06-18", json!({})),
         };
         let hello = json!({
             "protocolVersion": version,
@@ -74,36 +67,6 @@ impl<P: Answers> Client<P> {
         client.request("initialize", hello).await?;
         client.write(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
         Ok(client)
-    }
-
-    /// Calls a tool; cards that come meanwhile, or instead of an answer, go to the person.
-    pub(crate) async fn call(
-        &mut self,
-        session: &str,
-        tool: &str,
-        mut arguments: Value,
-    ) -> Result<Answer, AttackFault> {
-        arguments["session"] = json!(session);
-        let mut params = json!({"name": tool, "arguments": arguments});
-        let mut answer = self.request("tools/call", params.clone()).await?;
-        for _ in 0..MOST_CARDS {
-            let result = &answer["result"];
-            if result["resultType"] != "input_required" {
-                break;
-            }
-            let card = &result["inputRequests"]["card"]["params"]["message"];
-            let given = self.elicited(card.as_str().unwrap_or_default());
-            params["requestState"] = result["requestState"].clone();
-            params["inputResponses"] = json!({"card": given});
-            answer = self.request("tools/call", params.clone()).await?;
-        }
-        let result = &answer["result"];
-        let texts = result["content"].as_array().into_iter().flatten();
-        let mut text = texts.filter_map(|c| c["text"].as_str()).collect::<Vec<_>>().join("\n");
-        if let Some(message) = answer["error"]["message"].as_str() {
-            text.push_str(message);
-        }
-        Ok(Answer { text, facts: result["structuredContent"].clone() })
     }
 
     fn elicited(&mut self, card: &str) -> Value {
@@ -151,11 +114,47 @@ impl<P: Answers> Client<P> {
     }
 }
 
+impl Hands for Client {
+    fn person(&mut self) -> &mut Person {
+        &mut self.person
+    }
+
+    // Cards that come meanwhile, or instead of an answer, go to the person.
+    async fn call(
+        &mut self,
+        session: &str,
+        tool: &'static str,
+        mut arguments: Value,
+    ) -> Result<Answer, AttackFault> {
+        arguments["session"] = json!(session);
+        let mut params = json!({"name": tool, "arguments": arguments});
+        let mut answer = self.request("tools/call", params.clone()).await?;
+        for _ in 0..MOST_CARDS {
+            let result = &answer["result"];
+            if result["resultType"] != "input_required" {
+                break;
+            }
+            let card = &result["inputRequests"]["card"]["params"]["message"];
+            let given = self.elicited(card.as_str().unwrap_or_default());
+            params["requestState"] = result["requestState"].clone();
+            params["inputResponses"] = json!({"card": given});
+            answer = self.request("tools/call", params.clone()).await?;
+        }
+        let result = &answer["result"];
+        let texts = result["content"].as_array().into_iter().flatten();
+        let mut text = texts.filter_map(|c| c["text"].as_str()).collect::<Vec<_>>().join("\n");
+        if let Some(message) = answer["error"]["message"].as_str() {
+            text.push_str(message);
+        }
+        Ok(Answer { text, facts: result["structuredContent"].clone() })
+    }
+}
+
 /// One act never needs more; more is a loop.
 const MOST_CARDS: usize = 8;
 
 /// Chromium's own sandbox refuses root.
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0)
 }

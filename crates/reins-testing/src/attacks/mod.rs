@@ -15,6 +15,7 @@ mod model;
 mod moves;
 pub(crate) mod person;
 mod play;
+mod run;
 mod sign;
 mod site;
 mod table;
