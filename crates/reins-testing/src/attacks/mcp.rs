@@ -106,24 +106,11 @@ impl<P: Answers> Client<P> {
         written.map_err(|_| AttackFault::Program("does not read any more"))
     }
 
-    /// Closes stdin and waits until the program ended.
-    pub(crate) async fn close(mut self) {
-        drop(self.stdin);
-        // One that hangs is killed with its value.
-        drop(tokio::time::timeout(CALL, self.child.wait()).await);
-    }
-}
-
-impl Hands for Client {
-    fn person(&mut self) -> &mut Person {
-        &mut self.person
-    }
-
-    // Cards that come meanwhile, or instead of an answer, go to the person.
-    async fn call(
+    /// Calls a tool in a session. Cards that come meanwhile, or instead of an answer, go to the person.
+    pub(crate) async fn call(
         &mut self,
         session: &str,
-        tool: &'static str,
+        tool: &str,
         mut arguments: Value,
     ) -> Result<Answer, AttackFault> {
         arguments["session"] = json!(session);
@@ -147,6 +134,28 @@ impl Hands for Client {
             text.push_str(message);
         }
         Ok(Answer { text, facts: result["structuredContent"].clone() })
+    }
+
+    /// Closes stdin and waits until the program ended.
+    pub(crate) async fn close(mut self) {
+        drop(self.stdin);
+        // One that hangs is killed with its value.
+        drop(tokio::time::timeout(CALL, self.child.wait()).await);
+    }
+}
+
+impl Hands for Client {
+    fn person(&mut self) -> &mut Person {
+        &mut self.person
+    }
+
+    async fn call(
+        &mut self,
+        session: &str,
+        tool: &'static str,
+        arguments: Value,
+    ) -> Result<Answer, AttackFault> {
+        Client::call(self, session, tool, arguments).await
     }
 }
 

@@ -6,7 +6,7 @@
 //! tells how a case is written.
 
 mod case;
-mod door;
+pub(crate) mod door;
 mod fault;
 mod hits;
 mod holes;
