@@ -56,6 +56,9 @@ def registry():
 
 def run(name, work, product):
     home = os.path.join(work, "home", name)
+    other = os.path.join(home, "other-server-started")
+    if os.path.exists(other):
+        os.remove(other)
     model = model_server.serve(os.environ.get("AGENTS_LOG"))
     address = f"http://127.0.0.1:{model.server_address[1]}/v1"
     AGENTS[name](home, address)
@@ -80,7 +83,7 @@ def run(name, work, product):
         shop.wait()
         model.shutdown()
     foreign = sorted(tool for tool in model.seen.tools if "reins_run" not in tool)
-    other = os.path.exists(os.path.join(home, "other-server-started"))
+    other = os.path.exists(other)
     well = ran.returncode == 0 and not other and log["newsletter"] == [model_server.EMAIL] and log["orders"] == 0
     if not well or os.environ.get("AGENTS_SHOW"):
         print(ran.stdout, ran.stderr, log, "its own MCP server started" if other else "", sep="\n")
