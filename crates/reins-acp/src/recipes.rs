@@ -3,7 +3,6 @@
 //! What switches an agent's own tools off differs by agent and changes with its versions. It is the
 //! second layer: the permission rule holds without it.
 
-use crate::codex_servers;
 use crate::permission::Identity;
 use crate::recipe::{Recipe, Settings, Situation, Start};
 use serde_json::{Value, json};
@@ -232,10 +231,6 @@ fn codex(_: &Situation<'_>) -> Settings {
             ("INITIAL_AGENT_MODE", "read-only"),
             ("NO_BROWSER", "1"),
         ]),
-        below: codex_servers::configured()
-            .iter()
-            .flat_map(|name| ["-c".to_owned(), format!("mcp_servers.{name}.enabled=false")])
-            .collect(),
         ..Settings::default()
     }
 }
