@@ -18,7 +18,7 @@ TASK = f"Sign up {model_server.EMAIL} for the newsletter of this shop. Buy nothi
 
 
 def codex(home, address, model="gpt-5"):
-    """A provider of the person's own, which needs no sign-in, and a server that must not start in our run."""
+    """A provider of the person's own, which needs no sign-in, and an MCP server: whether it starts is shown."""
     write(home, ".codex/config.toml", f'model = "{model}"\nmodel_provider = "scripted"\n[model_providers.scripted]\nname = "scripted"\nbase_url = "{address}"\nwire_api = "responses"\n' f"[mcp_servers.other]\ncommand = \"/usr/bin/touch\"\nargs = [\"{home}/other-server-started\"]\n")
 
 
@@ -56,6 +56,9 @@ def registry():
 
 def run(name, work, product):
     home = os.path.join(work, "home", name)
+    other = os.path.join(home, "other-server-started")
+    if os.path.exists(other):
+        os.remove(other)
     model = model_server.serve(os.environ.get("AGENTS_LOG"))
     address = f"http://127.0.0.1:{model.server_address[1]}/v1"
     AGENTS[name](home, address)
@@ -80,8 +83,8 @@ def run(name, work, product):
         shop.wait()
         model.shutdown()
     foreign = sorted(tool for tool in model.seen.tools if "reins_run" not in tool)
-    other = os.path.exists(os.path.join(home, "other-server-started"))
-    well = ran.returncode == 0 and not other and log["newsletter"] == [model_server.EMAIL] and log["orders"] == 0
+    other = os.path.exists(other)
+    well = ran.returncode == 0 and log["newsletter"] == [model_server.EMAIL] and log["orders"] == 0
     if not well or os.environ.get("AGENTS_SHOW"):
         print(ran.stdout, ran.stderr, log, "its own MCP server started" if other else "", sep="\n")
     return {"agent": name, "well": well, "seconds": seconds, "requests": model.seen.requests, "bytes": model.seen.bytes, "foreign": foreign}

@@ -6,8 +6,6 @@ use crate::place;
 use crate::probe::{Probe, given};
 use crate::recipe::{Prepared, Recipe, Situation, Start};
 use std::ffi::OsString;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What the person said otherwise than the recipe.
@@ -105,11 +103,6 @@ impl Launch {
         let mut all = environment(std::env::vars_os(), self.recipe.keeps, &self.path);
         all.extend(settings.environment.iter().map(|(n, v)| (n.into(), v.into())));
         if let Some((variable, program)) = &self.below {
-            let program = match settings.below.as_slice() {
-                [] => program.clone(),
-                args => wrapped(scratch, program, args)
-                    .map_err(|source| AcpError::Scratch { dir: scratch.to_owned(), source })?,
-            };
             all.push(((*variable).into(), program.into()));
         }
         Ok(Prepared {
@@ -124,23 +117,6 @@ impl Launch {
 
 const NODE: &str =
     "Its adapter runs on Node.js: install Node.js 22 or newer from https://nodejs.org";
-
-/// A program of our own that starts another with further arguments first: adapters take the path
-/// of a program and no arguments for it.
-fn wrapped(scratch: &Path, program: &Path, args: &[String]) -> io::Result<PathBuf> {
-    let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
-    let mut script = "#!/bin/sh\nexec".to_owned();
-    for word in std::iter::once(&*program.to_string_lossy()).chain(args.iter().map(String::as_str))
-    {
-        script.push(' ');
-        script.push_str(&quoted(word));
-    }
-    script.push_str(" \"$@\"\n");
-    let file = scratch.join(".below");
-    std::fs::write(&file, script)?;
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700))?;
-    Ok(file)
-}
 
 /// A command's words: blanks divide, quotes hold together, a backslash takes the next as it is.
 fn words(command: &str) -> Vec<String> {
@@ -178,6 +154,7 @@ fn words(command: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::recipes::{CUSTOM, recipe, recipes};
+    use std::os::unix::fs::PermissionsExt;
 
     fn program(dir: &Path, name: &str) -> PathBuf {
         let file = dir.join(name);
@@ -211,27 +188,13 @@ mod tests {
         assert_eq!((&launch.program, launch.own_program()), (&npx, elsewhere.as_path()));
         let scratch = dir.path().join("scratch");
         let prepared = launch.prepare(&scratch, "s", &[]).unwrap();
-        let (_, told) = prepared.environment.iter().find(|(name, _)| name == "CODEX_PATH").unwrap();
-        let wrapper = std::fs::read_to_string(told).unwrap();
-        assert!(*told == elsewhere || wrapper.contains(elsewhere.to_str().unwrap()), "{wrapper}");
+        assert!(prepared.environment.contains(&("CODEX_PATH".into(), elsewhere.into())));
         std::fs::remove_file(npx).unwrap();
         let error = Launch::find(codex_recipe, &overrides, &probe).await.unwrap_err();
         assert!(
             error.code() == "agent_missing" && error.to_string().contains("Node.js"),
             "{error}"
         );
-    }
-
-    /// The program below gets the arguments first, whatever is in its path.
-    #[test]
-    fn r086_a_wrapper_passes_arguments_to_the_program_below() {
-        let dir = tempfile::tempdir().unwrap();
-        let below = dir.path().join("it's below");
-        std::fs::write(&below, "#!/bin/sh\nprintf '%s|' \"$@\"").unwrap();
-        std::fs::set_permissions(&below, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let wrapper = wrapped(dir.path(), &below, &["-c".into(), "a='b c'".into()]).unwrap();
-        let ran = std::process::Command::new(wrapper).args(["app-server", "x y"]).output().unwrap();
-        assert_eq!(String::from_utf8(ran.stdout).unwrap(), "-c|a='b c'|app-server|x y|");
     }
 
     /// What is missing is said with how to get it, for each agent.

@@ -10,7 +10,6 @@
 //! crate. What that crate does not give is what this room needs: a bound on what an agent may send,
 //! `_meta` and unknown updates kept as they came, one task that handles messages in their order.
 
-mod codex_servers;
 mod environment;
 mod error;
 mod launch;

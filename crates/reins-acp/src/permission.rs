@@ -245,7 +245,7 @@ mod tests {
     fn r104_codex_is_known_by_its_adapters_envelope() {
         let before = codex_call(json!({"is_mcp_tool_call": true}), envelope());
         assert_eq!(
-            judge(Identity::Codex, &[before.clone()], &codex_request()),
+            judge(Identity::Codex, std::slice::from_ref(&before), &codex_request()),
             Finding::Ours("click".into())
         );
         let added = json!({"sessionUpdate": "tool_call_update", "toolCallId": "1", "status": "in_progress"});

@@ -75,8 +75,6 @@ pub(crate) struct Settings {
     pub(crate) files: Vec<(String, String)>,
     /// `_meta` of `session/new`.
     pub(crate) session: Value,
-    /// Arguments for the program below an adapter, which passes none on.
-    pub(crate) below: Vec<String>,
 }
 
 /// Everything a process needs to start.

@@ -3,7 +3,6 @@
 //! What switches an agent's own tools off differs by agent and changes with its versions. It is the
 //! second layer: the permission rule holds without it.
 
-use crate::codex_servers;
 use crate::permission::Identity;
 use crate::recipe::{Recipe, Settings, Situation, Start};
 use serde_json::{Value, json};
@@ -232,15 +231,12 @@ fn codex(_: &Situation<'_>) -> Settings {
             ("INITIAL_AGENT_MODE", "read-only"),
             ("NO_BROWSER", "1"),
         ]),
-        below: codex_servers::configured()
-            .iter()
-            .flat_map(|name| ["-c".to_owned(), format!("mcp_servers.{name}.enabled=false")])
-            .collect(),
         ..Settings::default()
     }
 }
 
-/// Project settings of the scratch directory win over the person's own.
+/// Settings of the system win over the person's own; those of a project are not read where the
+/// person does not trust its folder.
 fn gemini(situation: &Situation<'_>) -> Settings {
     let settings = json!({
         // An allow list that names nothing there is.
@@ -259,8 +255,12 @@ fn gemini(situation: &Situation<'_>) -> Settings {
             "--approval-mode",
             "default",
         ]),
-        environment: quiet(&[("GEMINI_TELEMETRY_ENABLED", "false"), ("NO_BROWSER", "true")]),
-        files: vec![(".gemini/settings.json".into(), settings.to_string())],
+        environment: quiet(&[
+            ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system_settings(situation)),
+            ("GEMINI_TELEMETRY_ENABLED", "false"),
+            ("NO_BROWSER", "true"),
+        ]),
+        files: vec![(SYSTEM_SETTINGS.into(), settings.to_string())],
         ..Settings::default()
     }
 }
@@ -296,10 +296,20 @@ fn qwen(situation: &Situation<'_>) -> Settings {
     args.extend(ours(situation));
     Settings {
         args,
-        environment: quiet(&[("QWEN_TELEMETRY_ENABLED", "false")]),
-        files: vec![(".qwen/settings.json".into(), settings.to_string())],
+        environment: quiet(&[
+            ("QWEN_CODE_SYSTEM_SETTINGS_PATH", &system_settings(situation)),
+            ("QWEN_TELEMETRY_ENABLED", "false"),
+        ]),
+        files: vec![(SYSTEM_SETTINGS.into(), settings.to_string())],
         ..Settings::default()
     }
+}
+
+/// Where Gemini and Qwen are told to find the settings of the system.
+const SYSTEM_SETTINGS: &str = ".settings.json";
+
+fn system_settings(situation: &Situation<'_>) -> String {
+    situation.scratch.join(SYSTEM_SETTINGS).to_string_lossy().into_owned()
 }
 
 /// Our tools by the names that this family of agents gives them.
@@ -333,7 +343,7 @@ fn copilot(situation: &Situation<'_>) -> Settings {
     ]);
     args.push(format!("--available-tools={}", available.join(",")));
     args.push(format!("--allow-tool={server}"));
-    args.extend(words(&["--deny-tool=shell,write,read,url,memory"]));
+    args.extend(words(&["--deny-tool=shell,write,url"]));
     Settings {
         args,
         environment: quiet(&[("COPILOT_AUTO_UPDATE", "false")]),

@@ -179,8 +179,7 @@ fn tell(steps: &Steps, show: Show, answer: Result<String, AcpError>, capped: boo
         Show::Rows => {
             if let Some(answer) = answer {
                 // The answer is the product's output; a closed pipe needs no message.
-                let _ =
-                    writeln!(std::io::stdout().lock(), "\n{}", console::strip_ansi_codes(&answer));
+                let _ = writeln!(std::io::stdout().lock(), "\n{}", printable(&answer));
             }
             if let Some(note) = note {
                 steps.terminal.say(&format!("\n{note}"));
@@ -190,6 +189,12 @@ fn tell(steps: &Steps, show: Show, answer: Result<String, AcpError>, capped: boo
         }
     }
     code
+}
+
+/// An agent's words without what moves a terminal's cursor or changes its colours.
+fn printable(words: &str) -> String {
+    let words = console::strip_ansi_codes(words);
+    words.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 const STOPPED: &str = "You stopped it. Nothing more was done.";

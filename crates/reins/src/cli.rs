@@ -94,13 +94,13 @@ pub(crate) struct RunArgs {
     pub(crate) base_url: Option<String>,
     /// Let an installed agent do it: claude, codex, gemini, cursor, copilot, opencode, goose or qwen;
     /// --model then names one of its models
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["base_url", "reasoning"])]
+    #[arg(long, value_name = "NAME", conflicts_with = "reasoning")]
     pub(crate) agent: Option<String>,
     /// Where that agent's program is (default: on the PATH of your login shell)
     #[arg(long, value_name = "FILE", requires = "agent")]
     pub(crate) agent_path: Option<PathBuf>,
     /// Let any other program do it that speaks ACP on stdin and stdout; quote a path with spaces
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["agent", "base_url", "reasoning"])]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["agent", "reasoning"])]
     pub(crate) agent_command: Option<String>,
     /// How much the model thinks before each step, where it can be told
     #[arg(long, value_name = "HOW_MUCH")]
