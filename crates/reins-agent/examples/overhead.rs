@@ -11,7 +11,9 @@ use reins_agent::{
     Agent, AgentError, AgentOptions, AgentTool, Journal, JournalEvent, Opening, PageView, Sequence,
     ToolReply, Toolbox,
 };
-use reins_models::{ChatRequest, Cost, Model, ModelEvent, ModelStream, StopReason, Usage};
+use reins_models::{
+    ChatRequest, Cost, Message, Model, ModelEvent, ModelStream, Part, StopReason, Usage,
+};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,7 +32,12 @@ struct Instantly {
 struct Measured {
     first: Option<Instant>,
     requests: usize,
-    own_time: Duration,
+    calls: usize,
+    /// When the last answer was ready, and what the tool took since.
+    answered: Option<Instant>,
+    tool: Duration,
+    /// From an answer to the next request, without the tool.
+    between: Vec<Duration>,
     shared: usize,
     sent: usize,
     longest: usize,
@@ -45,8 +52,12 @@ impl Model for Instantly {
         }
         let mut measured = self.measured.lock().expect("measured");
         measured.first.get_or_insert(begun);
-        let n = measured.requests;
         measured.requests += 1;
+        let tool = std::mem::take(&mut measured.tool);
+        if let Some(answered) = measured.answered {
+            measured.between.push(begun.duration_since(answered).saturating_sub(tool));
+        }
+        let n = measured.calls;
         {
             let mut last = self.last.lock().expect("last");
             let common = last.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
@@ -57,7 +68,10 @@ impl Model for Instantly {
             measured.longest = measured.longest.max(text.len());
             *last = text;
         }
-        let (said, stop) = if n < self.steps {
+        let (said, stop) = if takes_notes(&request) {
+            (ModelEvent::Text("Nothing to note.".to_owned()), StopReason::End)
+        } else if n < self.steps {
+            measured.calls += 1;
             let (id, name) = (Some(format!("id{n}")), Some("click".to_owned()));
             let arguments = json!({"ref": format!("e{n}")}).to_string();
             (ModelEvent::Call { index: 0, id, name, arguments }, StopReason::Calls)
@@ -66,7 +80,7 @@ impl Model for Instantly {
         };
         let input = measured.longest as u64 / 4;
         let usage = ModelEvent::Usage(Usage { input, output: 10, ..Usage::default() });
-        measured.own_time += begun.elapsed();
+        measured.answered = Some(Instant::now());
         stream::iter([said, usage, ModelEvent::Stop(stop)].map(Ok)).boxed()
     }
 
@@ -79,14 +93,19 @@ impl Model for Instantly {
     }
 }
 
-/// Pages as a shop has them: a whole one of 12 KB every eighth step, small changes between.
-#[derive(Default)]
-struct Shop {
-    calls: AtomicUsize,
-    nanos: AtomicU64,
+/// Whether the loop asks for notes before it leaves older messages out.
+fn takes_notes(request: &ChatRequest) -> bool {
+    matches!(request.messages.last(), Some(Message::User(parts))
+        if matches!(parts.first(), Some(Part::Text(text)) if text.starts_with("Older messages")))
 }
 
-impl Toolbox for &Shop {
+/// Pages as a shop has them: a whole one of 12 KB every eighth step, small changes between.
+struct Shop {
+    calls: AtomicUsize,
+    model: Arc<Instantly>,
+}
+
+impl Toolbox for Shop {
     fn tools(&self) -> Vec<AgentTool> {
         let schema = json!({"type": "object", "properties": {"ref": {"type": "string"}}, "required": ["ref"]});
         (0..18)
@@ -117,8 +136,7 @@ impl Toolbox for &Shop {
             place: Some(format!("https://shop.example/{}", n / 8)),
             ..ToolReply::text(format!("completed: clicked link \"Article {n}\""))
         };
-        let spent = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.nanos.fetch_add(spent, Ordering::Relaxed);
+        self.model.measured.lock().expect("measured").tool += begun.elapsed();
         reply
     }
 }
@@ -136,30 +154,45 @@ impl Journal for Counting {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
-    let steps: usize = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(100);
+/// One run of so many steps. Gives when it began, its steps, and what the model saw.
+async fn run(steps: usize) -> (Instant, u32, Arc<Instantly>) {
     let model = Arc::new(Instantly { steps, last: Mutex::default(), measured: Mutex::default() });
-    let shop = Shop::default();
+    let shop = Shop { calls: AtomicUsize::new(0), model: Arc::clone(&model) };
     let calls = u32::try_from(steps).unwrap_or(u32::MAX).saturating_add(1);
     let options = AgentOptions { calls, ..AgentOptions::default() };
     let begun = Instant::now();
-    let mut agent = Agent::new(Arc::clone(&model) as Arc<dyn Model>, &shop, options)
+    let mut agent = Agent::new(Arc::clone(&model) as Arc<dyn Model>, shop, options)
         .with_journal(Arc::new(Counting::default()));
     let (sender, mut events) = mpsc::channel(256);
     let drain = tokio::spawn(async move { while events.recv().await.is_some() {} });
     let (opening, cancel) = (Opening::default(), CancellationToken::new());
     let report = agent.run("find the cheapest article", &opening, &sender, &cancel).await;
-    let all = begun.elapsed();
     drop(sender);
     drain.await.expect("events");
+    (begun, report.summary.steps, model)
+}
+
+/// The middle one, the one that one of twenty exceeds, and the longest.
+fn told(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let at = |share: usize| times.get(times.len() * share / 100).or(times.last());
+    let ms = |time: Option<&Duration>| time.copied().unwrap_or_default().as_secs_f64() * 1e3;
+    format!("{:.3} ms (95 %: {:.3}, most: {:.3})", ms(at(50)), ms(at(95)), ms(times.last()))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let steps: usize = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(100);
+    let mut starts = Vec::new();
+    for _ in 0..STARTS {
+        let (begun, _, model) = run(0).await;
+        let first = model.measured.lock().expect("measured").first;
+        starts.extend(first.map(|first| first.duration_since(begun)));
+    }
+    let (_, steps, model) = run(steps).await;
     let measured = model.measured.lock().expect("measured");
-    let outside = measured.own_time + Duration::from_nanos(shop.nanos.load(Ordering::Relaxed));
-    let first = measured.first.map(|first| first.duration_since(begun)).unwrap_or_default();
-    let each = (all.saturating_sub(outside)).as_secs_f64() * 1e3 / steps.max(1) as f64;
-    println!("steps                        {}", report.summary.steps);
-    println!("start to first request       {:.3} ms", first.as_secs_f64() * 1e3);
-    println!("the loop for each step       {each:.3} ms");
+    println!("start to first request       {}", told(starts));
+    println!("the loop for each step       {} of {steps}", told(measured.between.clone()));
     println!("longest request              {} bytes", measured.longest);
     println!(
         "shared with the one before   {:.1} % of {} requests",
@@ -168,6 +201,9 @@ async fn main() {
     );
     println!("resident memory              {}", resident().unwrap_or_else(|| "unknown".to_owned()));
 }
+
+/// Runs that only begin, to see how long that takes.
+const STARTS: usize = 21;
 
 /// As the kernel says it, where it does.
 fn resident() -> Option<String> {

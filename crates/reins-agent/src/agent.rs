@@ -169,7 +169,7 @@ impl<T: Toolbox> Agent<T> {
         self.last_run = RunId(self.last_run.0 + 1);
         let authority = TaskAuthority::new(self.last_run, task);
         let mut run = self.begin(authority, events, cancel).await;
-        let end = self.from_the_start(&mut run, opening).await;
+        let end = self.start_out(&mut run, opening).await;
         self.end(run, end).await
     }
 
@@ -199,11 +199,7 @@ impl<T: Toolbox> Agent<T> {
 
     /// Before the first request: the person's words, the steps that a small model lists (W-230), the
     /// page that is open.
-    async fn from_the_start(
-        &mut self,
-        run: &mut Run<'_>,
-        opening: &Opening,
-    ) -> Result<RunEnd, RunEnd> {
+    async fn start_out(&mut self, run: &mut Run<'_>, opening: &Opening) -> Result<RunEnd, RunEnd> {
         if let Err(error) = self.give_up().await {
             return Err(failed(error.code(), &error.to_string(), None));
         }

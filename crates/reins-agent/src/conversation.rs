@@ -63,7 +63,7 @@ pub(crate) enum Shown {
 }
 
 impl Entry {
-    fn new(kind: Kind, text: String, page: Shown) -> Self {
+    pub(crate) fn new(kind: Kind, text: String, page: Shown) -> Self {
         Self { kind, text, page, below: None, images: Vec::new(), pruned: false, extra: 0 }
     }
 }

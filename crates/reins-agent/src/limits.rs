@@ -110,6 +110,9 @@ pub const KEPT_IN_NEED: usize = 6;
 /// Lines of a summary: what was done longer ago is told by a number.
 pub const SUMMARY_LINES: usize = 40;
 
+/// Earlier tasks in a summary: what a conversation was about.
+pub const SUMMARY_TASKS: usize = 12;
+
 /// Characters of one line of a summary: a step and its result in a few words.
 pub const SUMMARY_LINE_CHARS: usize = 120;
 

@@ -96,7 +96,7 @@ impl<T: Toolbox> Agent<T> {
         let mut run = self.begin(task, events, cancel).await;
         run.steps.take_over(steps, submissions);
         run.steps.submissions.correct(revision);
-        let end = self.from_there(&mut run, opening, &unfinished).await;
+        let end = self.carry_on(&mut run, opening, &unfinished).await;
         Some(self.end(run, end).await)
     }
 
@@ -115,7 +115,7 @@ impl<T: Toolbox> Agent<T> {
         Ok(())
     }
 
-    async fn from_there(
+    async fn carry_on(
         &mut self,
         run: &mut crate::agent::Run<'_>,
         opening: &Opening,

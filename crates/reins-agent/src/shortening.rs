@@ -3,11 +3,15 @@
 
 use crate::conversation::{Conversation, Entry, Kind, Shown, clip};
 use crate::limits::{
-    OLD_PAGES_BYTES, OLD_PAGES_PAY, PICTURES_KEPT, SUMMARY_LINE_CHARS, SUMMARY_LINES,
+    OLD_PAGES_BYTES, OLD_PAGES_PAY, PICTURES_KEPT, SUMMARY_LINE_CHARS, SUMMARY_LINES, SUMMARY_TASKS,
 };
+use crate::toolbox::PageView;
 
 /// Begins a summary.
 const EARLIER: &str = "Earlier in this task, in short:";
+
+/// Begins the line of an earlier task. What was asked is told longer than what was done for it.
+const ASKED: &str = "- the user asked: ";
 
 /// Begins the model's own notes in a summary. New notes replace them: it has them before it writes.
 const NOTES: &str = "\nYour notes:\n";
@@ -68,6 +72,7 @@ impl Conversation {
             return false;
         }
         let (tail, task) = (self.tail(kept), self.task_at());
+        let open = self.open_page(tail);
         let newest = self.entries.split_off(tail);
         let mut head = Vec::new();
         for (at, mut entry) in self.entries.drain(..).enumerate() {
@@ -79,11 +84,8 @@ impl Conversation {
                 head.push(entry);
             }
         }
-        let (kind, text) = (Kind::Summary, summary.to_owned());
-        let page = Shown::Nothing;
-        let extra = 0;
-        let images = Vec::new();
-        head.push(Entry { kind, text, page, below: None, images, pruned: false, extra });
+        let page = open.map_or(Shown::Nothing, Shown::Page);
+        head.push(Entry::new(Kind::Summary, summary.to_owned(), page));
         head.extend(newest);
         self.entries = head;
         true
@@ -94,6 +96,26 @@ impl Conversation {
         let task = self.task_at();
         self.entries[..self.tail(kept)].iter().enumerate().any(|(at, entry)| {
             !is_the_persons(at, entry, task) && !matches!(entry.kind, Kind::Summary)
+        })
+    }
+
+    /// What is known of the page that was looked at last, if its whole look is older than `tail`: that
+    /// look with the changes since. Without it the model would not see where it is.
+    fn open_page(&self, tail: usize) -> Option<PageView> {
+        let look = |entry: &Entry| match &entry.page {
+            Shown::Page(page) => Some(page.clone()),
+            _ => None,
+        };
+        let tab = self.entries.iter().rev().find_map(look)?.tab;
+        let whole = self.entries.iter().rposition(
+            |entry| matches!(&entry.page, Shown::Page(page) if page.whole && page.tab == tab),
+        )?;
+        let looks = self.entries.get(whole..tail)?.iter().filter_map(look);
+        looks.filter(|page| page.tab == tab).reduce(|mut page, change| {
+            page.text.push('\n');
+            page.text.push_str(&change.text);
+            page.state = change.state;
+            page
         })
     }
 
@@ -115,15 +137,16 @@ impl Conversation {
 
     /// What was done before the newest `kept` messages, from what the results said: no model's word.
     pub(crate) fn summary(&self, kept: usize, note: Option<&str>) -> String {
-        let mut lines = Vec::new();
-        let mut left_out = 0;
+        let (mut asked, mut lines, mut left_out) = (Vec::new(), Vec::new(), 0);
         let task = self.task_at();
         for (at, entry) in self.entries[..self.tail(kept)].iter().enumerate() {
             match &entry.kind {
                 Kind::Summary => {
                     let steps = entry.text.split(NOTES).next().unwrap_or_default();
-                    let earlier = steps.lines().filter(|line| line.starts_with("- "));
-                    lines.extend(earlier.map(str::to_owned));
+                    for line in steps.lines().filter(|line| line.starts_with("- ")) {
+                        let list = if line.starts_with(ASKED) { &mut asked } else { &mut lines };
+                        list.push(line.to_owned());
+                    }
                     left_out += entry.text.lines().find_map(uncounted).unwrap_or(0);
                 }
                 Kind::Result { call, failed, .. } => {
@@ -139,9 +162,9 @@ impl Conversation {
                     ));
                 }
                 Kind::Task if Some(at) != task => {
-                    let asked = entry.text.strip_prefix("Task: ").unwrap_or(&entry.text);
-                    let asked = asked.lines().next().unwrap_or_default();
-                    lines.push(clip(&format!("- the user asked: {asked}"), SUMMARY_LINE_CHARS));
+                    let words = entry.text.strip_prefix("Task: ").unwrap_or(&entry.text);
+                    let words = words.lines().next().unwrap_or_default();
+                    asked.push(clip(&format!("{ASKED}{words}"), SUMMARY_LINE_CHARS));
                 }
                 Kind::Task | Kind::Correction | Kind::Remark | Kind::Assistant { .. } => {}
             }
@@ -149,6 +172,10 @@ impl Conversation {
         let more = lines.len().saturating_sub(SUMMARY_LINES);
         left_out += more;
         let mut text = EARLIER.to_owned();
+        for line in &asked[asked.len().saturating_sub(SUMMARY_TASKS)..] {
+            text.push('\n');
+            text.push_str(line);
+        }
         if left_out > 0 {
             text.push_str(&format!("\n({left_out} earlier steps are not listed.)"));
         }
@@ -195,6 +222,8 @@ impl Conversation {
                 && page.text.len() > bytes
             {
                 page.text = cut_page(&page.text, bytes);
+                // A look at the whole page shows more than this.
+                page.state.clear();
             }
             if matches!(entry.kind, Kind::Result { .. } | Kind::Summary) && entry.text.len() > bytes
             {
@@ -257,7 +286,7 @@ fn uncounted(line: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::limits::KEPT_VERBATIM;
-    use crate::toolbox::{PageView, ToolReply};
+    use crate::toolbox::ToolReply;
     use reins_models::{Image, ToolCall};
 
     fn page(tab: &str, text: &str) -> Option<PageView> {
@@ -313,6 +342,30 @@ mod tests {
         assert_eq!(texts.len(), 3 + KEPT_VERBATIM);
         assert!(texts[2].contains("clicked 24") && !texts[2].contains("clicked 25"));
         assert_eq!(texts[4], "clicked 25");
+    }
+
+    /// What the model sees of the page that is open outlives the message that showed it.
+    #[test]
+    fn the_page_that_is_open_survives_a_summary() {
+        let mut conversation = Conversation::steady();
+        conversation.task("Task: buy it".to_owned(), page("a", "whole look"), None);
+        for n in 0..9 {
+            let change = format!("change {n}");
+            let view = page("a", &change).map(|view| PageView { whole: false, ..view });
+            step(&mut conversation, n, ToolReply { page: view, ..ToolReply::text("clicked") });
+        }
+        for kept in [8, 4] {
+            assert!(conversation.compact(kept, "short"));
+            let Shown::Page(view) = &conversation.entries[1].page else {
+                panic!("the page is gone");
+            };
+            assert!(view.whole && view.text.starts_with("whole look\nchange 0\nchange 1"));
+            assert!(view.text.ends_with(&format!("change {}", 8 - kept / 2)), "{}", view.text);
+        }
+        step(&mut conversation, 9, ToolReply { page: page("a", "new"), ..ToolReply::text("on") });
+        assert!(matches!(conversation.entries[1].page, Shown::Old(_)), "like any other");
+        assert!(conversation.compact(2, "short"));
+        assert!(matches!(conversation.entries[1].page, Shown::Nothing), "a newer one is there");
     }
 
     /// A summary of summaries keeps the newest lines and counts the rest, so it does not grow.
