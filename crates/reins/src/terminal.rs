@@ -46,7 +46,7 @@ impl Keyboard {
     }
 
     /// Reads with `read` for a card.
-    fn for_a_card<R>(&self, read: impl FnOnce() -> R) -> R {
+    pub(crate) fn for_a_card<R>(&self, read: impl FnOnce() -> R) -> R {
         self.cards.fetch_add(1, Ordering::SeqCst);
         let answer = {
             let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
