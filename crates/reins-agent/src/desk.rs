@@ -67,12 +67,18 @@ impl<T: Toolbox> Desk<T> {
         (self.questions, self.person) = (Some(questions), person);
     }
 
-    /// A new task begins: nothing of it was seen yet.
+    /// A new task begins: nothing of it was done yet.
     pub(crate) fn begin(&self, words: &str, before: Option<&Before>) {
-        let mut evidence = Evidence::default();
+        let mut state = self.lock();
+        let mut evidence = std::mem::take(&mut state.evidence).next_turn();
         evidence.see(words);
         let (words, before) = (words.to_owned(), before.cloned());
-        *self.lock() = State { words, before, evidence, ..State::default() };
+        *state = State { words, before, evidence, ..State::default() };
+    }
+
+    /// A text of an earlier process counts as seen.
+    pub(crate) fn recall(&self, text: &str) {
+        self.lock().evidence.see(text);
     }
 
     /// From here on the run has this mode and memory.

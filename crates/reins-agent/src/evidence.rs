@@ -40,6 +40,11 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
+    /// What still counts in the next turn of the same conversation: what was read, not what was done.
+    pub(crate) fn next_turn(self) -> Self {
+        Self { pages: self.pages, numbers: self.numbers, ..Self::default() }
+    }
+
     /// Takes a call and its result.
     pub(crate) fn push(&mut self, tool: &str, label: &StepLabel, acts: bool, reply: &ToolReply) {
         let what = match &label.element {

@@ -82,6 +82,7 @@ mod mode;
 mod person;
 mod places;
 pub mod plan;
+mod prepare;
 mod prompt;
 pub mod questions;
 mod recorder;

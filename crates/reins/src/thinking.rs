@@ -1,7 +1,8 @@
 //! How a run thinks before and after its steps: flags, and the person at the terminal who is asked.
 
 use crate::model::{self, Chosen};
-use crate::terminal::{Keyboard, Terminal};
+use crate::keyboard::Keyboard;
+use crate::terminal::Terminal;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use console::Term;
