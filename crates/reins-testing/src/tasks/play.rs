@@ -262,6 +262,7 @@ impl<'a> Player<'a> {
                     if self.shown.last().is_some_and(|shown| shown.contains(text.as_str())) {
                         return Ok(true);
                     }
+                    self.call(client, "wait_for_settle", json!({})).await?;
                     self.look(client).await?;
                 }
                 return Ok(self.shown.last().is_some_and(|shown| shown.contains(text.as_str())));
