@@ -1,5 +1,12 @@
 //! Attacks on the proxy over a scripted network, told by what was connected to. Runs anywhere.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a failed step must stop the test, and what ran is shown"
+)]
+
 mod support;
 
 use std::sync::{Arc, Mutex};

@@ -10,6 +10,12 @@
 //! Where a system lets nobody make namespaces the cases run over the scripted network of `attacks.rs` only, and the
 //! test says so.
 #![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a failed step must stop the test, and what ran is shown"
+)]
 
 mod support;
 

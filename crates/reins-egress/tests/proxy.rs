@@ -1,5 +1,12 @@
 //! What the proxy does with requests that it lets through, with strangers, and at its bounds.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a failed step must stop the test, and what ran is shown"
+)]
+
 mod support;
 
 use reins_egress::{Allowance, Deny, Egress, Network, Policy, Public, Reason};
