@@ -225,6 +225,7 @@ async fn run(
                 if stage.played.variant == Variant::Twin {
                     stage.wait(&stage.played.works, WORKS).await;
                 } else {
+                    // Its page has this long to win: a clock of its own is what is tested.
                     tokio::time::sleep(LINGER).await;
                 }
                 run.close().await;
