@@ -21,7 +21,14 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
     ("reins-store", &["reins-core"], &["rusqlite"]),
     (
         "reins-control",
-        &["reins-core", "reins-page", "reins-guard", "reins-browser", "reins-egress", "reins-store"],
+        &[
+            "reins-core",
+            "reins-page",
+            "reins-guard",
+            "reins-browser",
+            "reins-egress",
+            "reins-store",
+        ],
         &[],
     ),
     // axum only for the scripted server behind the feature `testing`.
@@ -41,7 +48,16 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
             "reins-mcp",
             "reins-store",
         ],
-        &["clap", "clap_complete", "clap_mangen", "anyhow", "dialoguer", "console", "axum", "tracing-subscriber"],
+        &[
+            "clap",
+            "clap_complete",
+            "clap_mangen",
+            "anyhow",
+            "dialoguer",
+            "console",
+            "axum",
+            "tracing-subscriber",
+        ],
     ),
     ("reins-testing", &[], &["axum"]),
     ("reins-tidy", &[], &[]),

@@ -1,9 +1,9 @@
 //! The command line of Reins. It holds no rules: it reads flags and opens doors.
 
-mod attach;
 mod agent_run;
 mod agent_tools;
 mod agents;
+mod attach;
 mod browser_flags;
 mod cli;
 mod critic;

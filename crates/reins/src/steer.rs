@@ -46,14 +46,9 @@ pub(crate) fn lines(keyboard: Arc<Keyboard>) -> Option<mpsc::Receiver<Said>> {
     std::thread::spawn(move || {
         while !sender.is_closed() {
             match keyboard.unless_asked(next_line) {
-                None => {}
-                Some(Line::NotYet) => {}
-                Some(Line::Whole(line)) => {
-                    if sender.blocking_send(said(&line)).is_err() {
-                        return;
-                    }
-                }
-                Some(Line::Over) => return,
+                None | Some(Line::NotYet) => {}
+                Some(Line::Whole(line)) if sender.blocking_send(said(&line)).is_ok() => {}
+                Some(Line::Whole(_) | Line::Over) => return,
             }
         }
     });

@@ -1,7 +1,7 @@
 //! How a run thinks before and after its steps: flags, and the person at the terminal who is asked.
 
-use crate::model::{self, Chosen};
 use crate::keyboard::Keyboard;
+use crate::model::{self, Chosen};
 use crate::terminal::Terminal;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};

@@ -251,7 +251,7 @@ fn chosen(entry: &Value, query: &Map<String, Value>) -> bool {
             }),
             (name, entry) => match &entry[name] {
                 Value::String(text) => text == wanted,
-                other => other.to_string() == wanted,
+                other => format!("{other}") == wanted,
             },
         }
     })

@@ -58,7 +58,7 @@ impl Client {
     pub async fn named(name: &str, data: &Path, arguments: &[&str], capabilities: Value) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
         command.arg("mcp").arg("--headless").arg("--data-dir").arg(data).args(arguments);
-        Self::begin(command, capabilities).await
+        Self::begin(command, name, capabilities).await
     }
 
     /// As `start`, with a window on this X display.
@@ -66,10 +66,10 @@ impl Client {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
         command.arg("mcp").arg("--data-dir").arg(data).args(arguments);
         command.env("DISPLAY", display).env_remove("WAYLAND_DISPLAY");
-        Self::begin(command, json!({})).await
+        Self::begin(command, "test", json!({})).await
     }
 
-    async fn begin(mut command: Command, capabilities: Value) -> Self {
+    async fn begin(mut command: Command, name: &str, capabilities: Value) -> Self {
         if is_root() {
             command.arg("--no-sandbox");
         }
