@@ -449,11 +449,17 @@ impl<'a> Player<'a> {
         client: &mut Client<TaskPerson>,
         url: &str,
     ) -> Result<Option<String>, TaskFault> {
-        self.calls += 1;
-        let tabs = self.tabs(client).await?;
-        let mut tabs = tabs.iter().rev();
-        let found = tabs.find(|tab| tab["url"].as_str().is_some_and(|at| at.contains(url)));
-        Ok(found.and_then(|tab| tab["tab"].as_str()).map(str::to_owned))
+        for _ in 0..PATIENCE {
+            self.calls += 1;
+            let tabs = self.tabs(client).await?;
+            let mut tabs = tabs.iter().rev();
+            let found = tabs.find(|tab| tab["url"].as_str().is_some_and(|at| at.contains(url)));
+            if let Some(tab) = found.and_then(|tab| tab["tab"].as_str()) {
+                return Ok(Some(tab.to_owned()));
+            }
+            self.call(client, "wait_for_settle", json!({})).await?;
+        }
+        Ok(None)
     }
 
     /// Closes every tab of the session, so that the browser can go on with the next task.
