@@ -45,13 +45,10 @@ pub(crate) fn lines(keyboard: Arc<Keyboard>) -> Option<mpsc::Receiver<Said>> {
     let (sender, receiver) = mpsc::channel(LINES);
     std::thread::spawn(move || {
         while !sender.is_closed() {
-            let line = match keyboard.unless_asked(next_line) {
-                None | Some(Line::NotYet) => continue,
-                Some(Line::Whole(line)) => line,
-                Some(Line::Over) => return,
-            };
-            if sender.blocking_send(said(&line)).is_err() {
-                return;
+            match keyboard.unless_asked(next_line) {
+                None | Some(Line::NotYet) => {}
+                Some(Line::Whole(line)) if sender.blocking_send(said(&line)).is_ok() => {}
+                Some(Line::Whole(_) | Line::Over) => return,
             }
         }
     });
