@@ -1,6 +1,6 @@
 # The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
 
-.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean
+.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean agents tasks
 
 # Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
 ifeq ($(shell id -u),0)
@@ -55,6 +55,17 @@ attacks: bench-setup web ## Hostile pages through every door and level, and thro
 	@cargo build --quiet --package reins --package reins-testing
 	@bench/attacks
 
+agents: web ## Real installed agents (Codex, OpenCode, Qwen) do a task on the demo shop, with a scripted model behind them
+	@dev/setup build browser python
+	@cargo build --quiet --package reins
+	@bench/agents/run
+
+tasks: ## The task suite with scripted policies; each task with its calls, cards and time
+	@dev/setup build browser
+	@$(MAKE) --no-print-directory web
+	@cargo build --quiet --package reins --package reins-testing
+	@"$${CARGO_TARGET_DIR:-target}/debug/tasks" play --program "$${CARGO_TARGET_DIR:-target}/debug/reins"
+
 faults: ## A fault at a seeded point of each of a thousand runs in memory and of a hundred in a real Chromium
 	@dev/setup build browser
 	@$(MAKE) --no-print-directory web
@@ -69,7 +80,7 @@ fuzz: web ## A fuzzer on the page reader, a minute for each of its two targets
 	@dev/setup build
 	@dev/fuzz
 
-eval: web ## Outside judges: MiniWoB++ with scripted policies and with a small local model
+eval: bench-setup web ## Outside judges: MiniWoB++ with scripted policies and with a small local model
 	@cargo build --quiet --release --package reins
 	@bench/eval/run
 

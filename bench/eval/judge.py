@@ -2,12 +2,14 @@
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 import episodes
+import plain
 import policies_basic  # noqa: F401  (registers its policies)
 import policies_forms  # noqa: F401
 import policies_mail  # noqa: F401
@@ -15,8 +17,10 @@ import policies_pointer  # noqa: F401
 from browser import Browser, Missing
 from mcp_client import Client, ToolError
 from registry import LACKING, POLICIES
+from report import Part
 
 ENOUGH_TASKS = 100      # of 130, for scripted policies
+ENOUGH_TOKENS = 0.5     # of what the plain loop needs for the median task
 ENOUGH_SOLVED = 11      # of 16, for the local model, on average over the seeds
 LOAD_SECONDS = 20
 EPISODE_SECONDS = 900   # a busy small machine needs minutes for a task of many steps
@@ -25,13 +29,6 @@ STEPS = 15              # the longest of the 16 tasks takes a person 8
 
 def sandbox_flag():
     return ["--no-sandbox"] if os.geteuid() == 0 else []
-
-
-class Part:
-    """One judgement: its heading, what came of it in a sentence, whether it is enough, and rows."""
-
-    def __init__(self, heading, total, enough, lines):
-        self.heading, self.total, self.enough, self.lines = heading, total, enough, lines
 
 
 def serve(reins, origin, log, guarded=None):
@@ -165,6 +162,42 @@ def model(reins, html, tasks, seeds, base_url, verbose):
     return Part("A small local model", total, mean >= min(ENOUGH_SOLVED, len(tasks)), head + rows + ["", tokens + "."])
 
 
+def tokens(reins, html, work, tasks, seeds, base_url, verbose):
+    """Tokens a task, beside the same model with Playwright MCP's tools in a plain loop, one after the other on the same pages."""
+    command = plain.server(work)
+    if command is None:
+        sys.exit("Playwright MCP is missing: run bench/setup first.")
+    pages, rows = episodes.Episodes(html), []
+    goals = goals_of(reins, pages, tasks, seeds)
+    ours, theirs, solved = [], [], [0, 0]
+    for task in tasks:
+        for seed in seeds:
+            goal = goals[task, seed]
+            episode, address = pages.open(task, seed)
+            lines = run_agent(reins, pages.origin, goal, address, base_url, episode)
+            end = next((line for line in reversed(lines) if line.get("event") == "end"), {})
+            mine = (end.get("input_tokens") or 0) + (end.get("output_tokens") or 0)
+            other, address = pages.open(task, seed)
+            with tempfile.TemporaryFile() as log:
+                read, written, _ = plain.run(command, log, base_url, goal, address, STEPS, other)
+            other.ended.wait(0.5)
+            ours.append(mine)
+            theirs.append(read + written)
+            solved[0] += episode.solved
+            solved[1] += other.solved
+            word = {True: "yes", False: "no"}
+            rows.append("| %s, seed %d | %d | %s | %d | %s |" % (
+                task, seed, mine, word[episode.solved], theirs[-1], word[other.solved]))
+            say(rows[-1])
+    ratio = statistics.median(ours) / max(1, statistics.median(theirs))
+    count = len(tasks) * len(seeds)
+    total = ("%d tokens for the median task, %.2f of the %d that the same model needs with Playwright MCP's tools in a plain loop; "
+             "%d of %d solved, and %d" % (statistics.median(ours), ratio, statistics.median(theirs), solved[0], count, solved[1]))
+    say(total)
+    head = ["| task | Reins, tokens | solved | plain loop, tokens | solved |", "|---|---|---|---|---|"]
+    return Part("Tokens a task", total, ratio <= ENOUGH_TOKENS, head + rows)
+
+
 def run_agent(reins, origin, goal, address, base_url, episode):
     """Runs until the page's judge has spoken or the agent ends by itself. -> its events"""
     command = [reins, "run", goal, "--url", address, "--app", origin, "--headless", "--json", "--steps", str(STEPS),
@@ -192,18 +225,6 @@ def run_agent(reins, origin, goal, address, base_url, episode):
 
 def say(text):
     print(text, flush=True)
-
-
-def report(parts, before):
-    """The results as a page; a judgement that was not made this time stays as it was."""
-    sections = {}
-    for section in ("\n" + before).split("\n## ")[1:]:
-        heading, _, text = section.partition("\n")
-        sections[heading] = text.strip()
-    for part in parts:
-        sections[part.heading] = "\n".join([part.total + ".", ""] + part.lines)
-    head = "# MiniWoB++\n\nWritten by `make eval`. How it is judged: [README](README.md).\n"
-    return head + "".join("\n## %s\n\n%s\n" % (heading, text.strip()) for heading, text in sections.items())
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ def steps(sec, peers, pages, a, ctx):
                 yield n, lambda P, n=n: P.update(memory=sections.memory_use(n, ctx))
     elif sec == "throughput":
         for page in ("form60", "dashboard"):
-            for n in peers:
-                yield n, lambda P, n=n, page=page: P.setdefault("throughput", {}).update({page: sections.throughput(n, ctx, page)})
+            for n in peers * sections.ROUNDS:
+                yield n, lambda P, n=n, page=page: sections.throughput(n, ctx, page, P.setdefault("throughput", {}).setdefault(page, {}))
     elif sec == "checks":
         import checks
         only = [c for c in a.checks.split(",") if c]

@@ -9,6 +9,9 @@ from sessions import Hang, Res, session
 TEXT200 = ("The quick brown fox jumps over the lazy dog and then walks home along the river while it rains. " * 3)[:200]
 assert len(TEXT200) == 200
 
+# Rounds of throughput that each peer has, in turn with the others.
+ROUNDS = 3
+
 
 def summary(xs):
     xs = sorted(xs)
@@ -220,9 +223,10 @@ def memory_use(name, ctx):
     return res
 
 
-def throughput(name, ctx, page, sessions=4, secs=15, rounds=3, shared=False):
+def throughput(name, ctx, page, before, sessions=4, secs=15, shared=False):
+    """One more round, added to what `before` has; -> the summary of all of them."""
     ss = []
-    res, share = [], []
+    res, share = before.setdefault("rounds", []), before.setdefault("others_cpu_share", [])
     try:
         if shared:                                          # raw floor only: four tabs of one browser
             shared_tag = uuid.uuid4().hex[:12]
@@ -237,7 +241,7 @@ def throughput(name, ctx, page, sessions=4, secs=15, rounds=3, shared=False):
                 s = session(name, ctx.work)
                 ss.append(s)
                 s.start()
-        errors = []
+        errors = before.setdefault("all_errors", [])
         count = [0] * sessions
 
         def work(i, until):
@@ -256,23 +260,21 @@ def throughput(name, ctx, page, sessions=4, secs=15, rounds=3, shared=False):
                     errors.append(repr(e)[:120])
                     return
                 n += 1
-        for rnd in range(rounds + 1):                       # the first round warms up
+        for dur in (6, secs):                               # the first warms up
             count[:] = [0] * sessions
-            dur = secs if rnd else 6
             nz = Noise(Many([s.tag for s in ss]), ctx)
             t0 = time.time()
             th = [threading.Thread(target=work, args=(i, t0 + dur)) for i in range(sessions)]
             [t.start() for t in th]
             [t.join() for t in th]
-            if rnd:
-                res.append(sum(count) / (time.time() - t0) * 60)
-                share.append(round(nz.share(), 2))
+        res.append(sum(count) / (time.time() - t0) * 60)
+        share.append(round(nz.share(), 2))
     finally:
         if shared:
             br.close()
             [s.kill_all() for s in ss]
         else:
             [s.close() for s in ss]
-    r = {"cycles_per_minute": summary(res), "others_cpu_share": share, "errors": len(errors), "first_errors": errors[:3]}
-    print("   throughput %s %s %s" % (name, page, r), flush=True)
-    return r
+    before.update(cycles_per_minute=summary(res), errors=len(errors), first_errors=errors[:3])
+    print("   throughput %s %s %s" % (name, page, before["cycles_per_minute"]), flush=True)
+    return before

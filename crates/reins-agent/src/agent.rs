@@ -7,11 +7,14 @@ use crate::ask::{self, Bill};
 use crate::attached;
 use crate::authority::TaskAuthority;
 use crate::conversation::Conversation;
+use crate::desk::Desk;
 use crate::event::{AgentEvent, Watcher};
 use crate::ids::RunId;
 use crate::inbox::Inbox;
 use crate::journal::{Journal, JournalEvent};
 use crate::limits;
+use crate::mind::{Mind, MindOptions};
+use crate::mode::Route;
 use crate::prompt;
 use crate::recorder::Recorder;
 use crate::report::{RunEnd, RunReport, as_answer, failed};
@@ -71,7 +74,8 @@ impl Default for AgentOptions {
 /// An agent with its conversation. Further runs continue it.
 pub struct Agent<T> {
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) toolbox: T,
+    pub(crate) toolbox: Desk<T>,
+    pub(crate) mind: Mind,
     pub(crate) tools: Vec<AgentTool>,
     pub(crate) options: AgentOptions,
     pub(crate) conversation: Conversation,
@@ -100,11 +104,14 @@ pub(crate) struct Run<'a> {
     empty: u32,
     /// Whether an end right after a failed step was doubted.
     doubted: bool,
+    /// Whether an answer that says more than was seen was sent back.
+    pub(crate) sent_back: bool,
 }
 
 impl<T: Toolbox> Agent<T> {
     /// An agent with an empty conversation.
     pub fn new(model: Arc<dyn Model>, toolbox: T, options: AgentOptions) -> Self {
+        let toolbox = Desk::new(toolbox);
         let tools = toolbox.tools();
         let (system, specs) = (ask::system(options.instructions.as_deref()), ask::specs(&tools));
         let local = model.is_local();
@@ -119,6 +126,7 @@ impl<T: Toolbox> Agent<T> {
             last_run: RunId(0),
             requests: 0,
             cut_off: None,
+            mind: Mind::new(MindOptions::default(), model.clone()),
             model,
             toolbox,
             tools,
@@ -133,6 +141,14 @@ impl<T: Toolbox> Agent<T> {
     pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.recorder = Recorder::new(journal);
         self.inbox = Inbox::new(self.recorder.clone());
+        self
+    }
+
+    /// The same with a mind: modes, plans and judged answers.
+    #[must_use]
+    pub fn with_mind(mut self, options: MindOptions) -> Self {
+        self.mind = Mind::new(options, self.model.clone());
+        self.toolbox.connect(self.mind.questions(), self.mind.person());
         self
     }
 
@@ -178,6 +194,7 @@ impl<T: Toolbox> Agent<T> {
             recorder: self.recorder.clone(),
             empty: 0,
             doubted: false,
+            sent_back: false,
             task,
             watcher,
             cancel,
@@ -192,33 +209,27 @@ impl<T: Toolbox> Agent<T> {
         }
         let (id, task) = (run.task.run, run.task.request().to_owned());
         run.recorder.write(|| JournalEvent::Person { run: id, text: task.clone() }).await?;
-        let mut next = None;
-        if self.lists_steps()
-            && let Some(list) = self.ask_for_steps(run, &task).await?
-        {
-            next = run.steps.plan(&list);
-            if let Some(told) = run.steps.planned() {
-                run.watcher.tell(AgentEvent::Notice(told)).await;
+        self.toolbox.begin(&task, self.mind.before());
+        let began = self.conversation.entries.len();
+        let mut handed: Option<Route> = None;
+        loop {
+            self.prepare(run, &task, opening, handed).await?;
+            let end = self.until_end(run).await;
+            // An action mode was granted: what was read on the way to it counts no more, and the
+            // request begins again (W-049).
+            match self.toolbox.take_granted() {
+                Some(route) => handed = Some(route),
+                None => {
+                    self.mind.remember(self.toolbox.mode(), &task);
+                    return end;
+                }
             }
-            if let Some(text) = next.clone() {
-                run.recorder.write(|| JournalEvent::Plan { text }).await?;
-            }
+            self.conversation.entries.truncate(began);
         }
-        let opened = run.steps.open(&batch!(self, run), opening).await?;
-        if run.cancel.is_cancelled() {
-            return Err(RunEnd::Stopped);
-        }
-        let mut first = format!("Task: {task}");
-        for line in &opened.texts {
-            first.push_str("\n\n");
-            first.push_str(line);
-        }
-        self.conversation.task(first, opened.page, next);
-        self.until_end(run).await
     }
 
     /// Whether the model is asked for its steps first (W-230).
-    fn lists_steps(&self) -> bool {
+    pub(crate) fn lists_steps(&self) -> bool {
         self.options.steps_first.unwrap_or_else(|| self.model.is_local())
     }
 
@@ -236,7 +247,10 @@ impl<T: Toolbox> Agent<T> {
                 if self.inbox.is_corrected() {
                     continue;
                 }
-                return Ok(run.steps.judge(answer));
+                match self.judged(run, answer).await? {
+                    Some(end) => return Ok(end),
+                    None => continue,
+                }
             }
             self.answered(run, &reply).await?;
             if reply.calls.is_empty() {
@@ -248,6 +262,11 @@ impl<T: Toolbox> Agent<T> {
             run.empty = 0;
             let batch = batch!(self, run);
             run.steps.carry_out(&batch, &reply.calls, &mut self.conversation).await?;
+            self.withdraw_hand_over();
+            if self.toolbox.is_granted() {
+                // It begins again; see `from_the_start`.
+                return Err(RunEnd::Stopped);
+            }
             if self.model.is_local() {
                 self.conversation.forget_failures();
             }
@@ -311,7 +330,7 @@ impl<T: Toolbox> Agent<T> {
             run.watcher.tell(AgentEvent::TextVoid).await;
             return Ok(None);
         }
-        Ok(Some(run.steps.judge(reply.text)))
+        self.judged(run, reply.text).await
     }
 
     pub(crate) async fn remark(&mut self, run: &Run<'_>, text: String) -> Result<(), RunEnd> {

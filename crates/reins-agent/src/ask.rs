@@ -44,7 +44,7 @@ impl Default for Bill {
 }
 
 impl Bill {
-    fn add(&mut self, usage: Usage, cost: Option<Cost>) {
+    pub(crate) fn add(&mut self, usage: Usage, cost: Option<Cost>) {
         self.usage += usage;
         self.cost = match (self.cost, cost) {
             (Some(mut all), Some(cost)) => {
@@ -113,6 +113,7 @@ impl<T: Toolbox> Agent<T> {
             max_tokens: Some(LIST_TOKENS),
             caching: Caching::Conversation,
             reasoning: self.options.reasoning,
+            ..ChatRequest::default()
         };
         match self.ask_once(run, request, false).await {
             Ok(reply) => Ok(Some(reply.text)),
@@ -196,6 +197,9 @@ impl<T: Toolbox> Agent<T> {
         kept: usize,
         note: Option<&str>,
     ) -> Result<bool, RunEnd> {
+        let pinned = self.toolbox.pinned();
+        let note = [note, pinned.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let note = Some(note.as_str()).filter(|note| !note.is_empty());
         let summary = self.conversation.summary(kept, note);
         if !self.conversation.compact(kept, &summary) {
             return Ok(false);
@@ -287,7 +291,10 @@ impl<T: Toolbox> Agent<T> {
                     let (total, cost) = (run.bill.usage, run.bill.cost);
                     run.watcher.tell(AgentEvent::Usage { last, total, cost }).await;
                 }
-                ModelEvent::Call { .. } | ModelEvent::Keep { .. } | ModelEvent::Stop(_) => {}
+                ModelEvent::Call { .. }
+                | ModelEvent::Keep { .. }
+                | ModelEvent::Odds(_)
+                | ModelEvent::Stop(_) => {}
             }
         }
         let mut reply = builder.finish(&format!("call_{}", self.requests));
@@ -311,6 +318,7 @@ impl<T: Toolbox> Agent<T> {
             max_tokens: self.options.max_tokens,
             caching: Caching::Conversation,
             reasoning: self.options.reasoning,
+            ..ChatRequest::default()
         }
     }
 }

@@ -32,6 +32,33 @@ pub const EMPTY_ANSWERS: u32 = 2;
 /// The longest list of steps, in tokens: twelve short lines.
 pub const LIST_TOKENS: u32 = 300;
 
+/// How sure a model has to be of a choice that lets something happen (W-481).
+pub const PERMIT_CONFIDENCE: f64 = 0.85;
+
+/// How sure a model has to be of any other choice (W-481).
+pub const PLAIN_CONFIDENCE: f64 = 0.7;
+
+/// Questions in one request to a decision model, which is small (W-492).
+pub const DECISION_BATCH: usize = 16;
+
+/// Questions in one request to the run's own model (W-492).
+pub const ACTIVE_BATCH: usize = 64;
+
+/// How long a model on this machine may take for one request of closed questions: a small processor
+/// reads 50 tokens a second, and something else may be running.
+pub const LOCAL_ANSWER: Duration = Duration::from_secs(60);
+
+/// How long any other model may take for it. A person waits meanwhile, and no answer is harmless.
+pub const REMOTE_ANSWER: Duration = Duration::from_secs(10);
+
+/// The person's words as a closed question shows them (W-235).
+pub const WORDS_BYTES: usize = 6_000;
+
+/// The task before this one as a closed question shows it (W-235).
+pub const EARLIER_BYTES: usize = 600;
+
+/// What pages and results said, as a closed question shows it (W-235).
+pub const SEEN_BYTES: usize = 12_000;
 /// Messages that may wait for their run: more than anybody writes in one sitting.
 pub const WAITING: usize = 64;
 

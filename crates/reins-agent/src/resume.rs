@@ -123,10 +123,12 @@ impl<T: Toolbox> Agent<T> {
     ) -> Result<RunEnd, RunEnd> {
         let id = run.task.run;
         run.recorder.write(|| JournalEvent::Resumed { run: id }).await?;
+        self.take_up(&run.task.words());
         let opened = run.steps.open(&batch!(self, run), opening).await?;
         if run.cancel.is_cancelled() {
             return Err(RunEnd::Stopped);
         }
+        self.equip_again();
         let remark = prompt::resumed(unfinished);
         run.recorder.write(|| JournalEvent::Remark { text: remark.clone() }).await?;
         let mut text = remark;

@@ -1,6 +1,7 @@
 //! What pages of this browser may do, and what is kept of them, as plain data. Levels and rules are
 //! decided elsewhere.
 
+use crate::proxy::ProxyAccess;
 use reins_core::OriginPattern;
 use std::path::PathBuf;
 
@@ -19,6 +20,25 @@ pub struct Containment {
     pub upload_roots: Vec<PathBuf>,
     /// What is kept of what pages log and load, for who inspects them.
     pub records: Records,
+    /// Which way its connections take. For browsers that are launched; others have chosen theirs.
+    pub connections: Connections,
+}
+
+impl Containment {
+    /// Whether service workers run. They outlive their pages and answer in the network's place (S-150).
+    pub(crate) fn refuses_service_workers(&self) -> bool {
+        matches!(self.connections, Connections::Through(_))
+    }
+}
+
+/// Which way the connections of a browser take.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Connections {
+    /// Its own.
+    #[default]
+    Direct,
+    /// All of them through this proxy, those to this machine included; and no service workers (S-146, S-150).
+    Through(ProxyAccess),
 }
 
 /// What is kept of what pages log and load.

@@ -96,7 +96,7 @@ impl Browser {
         }
         let Some(endpoint) = Endpoint::read(profile) else {
             // So that the browser that is started next fetches nothing ahead.
-            prepare(profile, None)?;
+            prepare(profile, None, false)?;
             return Err(not_running(profile).into());
         };
         let connection = Connection::websocket(&endpoint.url(), CONNECTING).await;

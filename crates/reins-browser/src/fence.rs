@@ -2,7 +2,7 @@
 //! Judgements without any I/O: the tab's task asks, one request after the other, and does what they say.
 
 use crate::tab_state::TabState;
-use reins_core::{DocumentId, FrameId};
+use reins_core::{DocumentId, FrameId, Origin, Sends};
 use reins_guard::{
     FrameTarget, Navigation, Obligations, Popups, RequestVerdict, Sending, clip_middle, plain_text,
 };
@@ -46,6 +46,8 @@ pub(crate) struct Hold {
     spent: Arc<AtomicBool>,
     /// The one window has opened.
     opened: Arc<AtomicBool>,
+    /// What the person said of where its documents may send to.
+    pub(crate) sends: Option<Sends>,
     /// What its documents send, and what can change something, waits for the person.
     pub(crate) held: bool,
     /// Ends with the request of the person that the action belongs to: then nobody can be asked any more.
@@ -131,6 +133,7 @@ impl Hold {
             because: Because::Touched,
             spent: Arc::default(),
             opened: Arc::default(),
+            sends: None,
         }
     }
 
@@ -147,6 +150,11 @@ impl Hold {
     /// What holds a page that the action led to, and that no input has reached.
     pub(crate) fn arrived(self) -> Self {
         Self { because: Because::Arrived, reaches: false, held: false, ..self }
+    }
+
+    /// With what the person said of where its documents may send to.
+    pub(crate) fn sending(self, sends: Option<Sends>) -> Self {
+        Self { sends, ..self }
     }
 
     /// What holds the document that a page held by this leads to.
@@ -192,12 +200,17 @@ impl Hold {
 
     /// The sites that the turn or the step itself names.
     pub(crate) fn sites(&self) -> impl Iterator<Item = reins_core::Site> {
-        self.rules.redirects.iter().map(reins_core::Origin::site)
+        self.rules.redirects.iter().map(Origin::site)
+    }
+
+    /// What the person said of where documents of an origin may send to.
+    pub(crate) fn sends_from(&self, origin: &Origin) -> Option<&Sends> {
+        self.rules.sends.iter().find_map(|(from, sends)| (from == origin).then_some(sends))
     }
 
     /// Exactly one of the approved origins.
     fn same_origin(&self, url: &str) -> bool {
-        reins_core::Origin::parse(url).is_ok_and(|origin| self.rules.redirects.contains(&origin))
+        Origin::parse(url).is_ok_and(|origin| self.rules.redirects.contains(&origin))
     }
 }
 
@@ -213,7 +226,8 @@ impl TabState {
             // A step that nobody was asked about gives a held page no leave to send.
             let before = self.fence.touched.get(&document).is_some_and(|before| before.held);
             let held = hold.held || (before && hold.rules.sending == Sending::AsBefore);
-            self.fence.touch(document, Hold { held, ..hold.clone() });
+            let sends = self.sends_of(&document, hold);
+            self.fence.touch(document, Hold { held, sends, ..hold.clone() });
         }
     }
 
@@ -558,7 +572,7 @@ pub(crate) fn shown(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reins_core::{FormMethod, Origin};
+    use reins_core::FormMethod;
     use reins_guard::{Downloads, ExpectedRequest};
 
     fn hold(url: &str) -> Hold {
@@ -575,6 +589,7 @@ mod tests {
             downloads: Downloads::Refused,
             files: false,
             sending: Sending::AsBefore,
+            sends: Vec::new(),
         };
         Hold::new(rules, true, false)
     }

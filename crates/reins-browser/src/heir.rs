@@ -4,7 +4,7 @@
 
 use crate::fence::{Because, DocumentRequest, Hold};
 use crate::tab_state::TabState;
-use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, Site};
+use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, Sends, Site};
 use std::collections::HashSet;
 
 impl TabState {
@@ -26,7 +26,8 @@ impl TabState {
         if because == Because::Arrived && !reaches {
             return hold.arrived();
         }
-        hold.next(because, reaches)
+        let sends = lead.as_ref().or(related).and_then(|lead| lead.sends.clone());
+        hold.next(because, reaches).sending(sends)
     }
 
     /// Whether a page that is not to lead elsewhere may lead a frame there: within its own site and what
@@ -40,7 +41,9 @@ impl TabState {
         let home = shown.and_then(|frame| site_of(&frame.origin));
         let document = shown.and_then(|frame| frame.document.as_ref());
         home == Some(to.site())
-            || (hold.reaches && document.is_some_and(|document| self.knows(document, request.url)))
+            || (hold.reaches
+                && !hold.forgets()
+                && document.is_some_and(|document| self.knows(document, request.url)))
             || (*request.frame == self.main && self.through_history(request.url))
     }
 
@@ -115,7 +118,11 @@ impl TabState {
         for document in &beside {
             let before = self.fence.holds(document).map(|before| before.because);
             if before != Some(Because::Touched) {
-                self.fence.touch(document.clone(), hold.beside());
+                // It has leave to send elsewhere if the touched one has the same.
+                let sends = self.sends_of(document, hold).filter(|own| {
+                    matches!(own, Sends::Only(_)) || Some(own) == hold.sends.as_ref()
+                });
+                self.fence.touch(document.clone(), hold.beside().sending(sends));
             }
         }
         beside

@@ -82,6 +82,14 @@ fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), 
 fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     let session = browser.connection.session(&attached.session_id);
     if attached.target_info.r#type != "page" {
+        if attached.target_info.r#type == "service_worker"
+            && browser.containment.refuses_service_workers()
+        {
+            // It waits and never runs (S-150).
+            let id = &attached.target_info.target_id;
+            drop(browser.root.post(CloseTarget { target_id: id }, ARMING));
+            return;
+        }
         // Service and shared workers: attached so that nothing runs unwatched.
         hold_worker(browser, &session);
         workers::attached(browser, attached);

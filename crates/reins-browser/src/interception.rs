@@ -20,10 +20,15 @@ use std::time::Duration;
 /// A site asks for a name and a password by HTTP. Chromium's own window for them would hold the page
 /// up, and only the person can answer it: where the agent works it does not come (W-625).
 pub(crate) fn no_password(tab: &Tab, asked: &wire::AuthRequired, session: &Session) {
+    if let Some(auth_challenge_response) = tab.logins.answer(&tab.containment.connections, asked) {
+        let request_id = &asked.request_id;
+        drop(session.post(wire::ContinueWithAuth { request_id, auth_challenge_response }, ARMING));
+        return;
+    }
     let mut state = tab.state();
     let persons = state.opened_by == OpenedBy::Person || state.fence.is_persons();
     if !persons {
-        let wire::AuthChallenge { origin, realm } = &asked.auth_challenge;
+        let wire::AuthChallenge { origin, realm, .. } = &asked.auth_challenge;
         state.tell_refused(format!(
             "{} asks for a name and a password (HTTP authentication, \"{}\"); it was given none",
             shown(origin),
@@ -34,7 +39,7 @@ pub(crate) fn no_password(tab: &Tab, asked: &wire::AuthRequired, session: &Sessi
     let response = if persons { "Default" } else { "CancelAuth" };
     let answer = wire::ContinueWithAuth {
         request_id: &asked.request_id,
-        auth_challenge_response: wire::AuthAnswer { response },
+        auth_challenge_response: wire::AuthAnswer { response, ..Default::default() },
     };
     drop(session.post(answer, ARMING));
     tab.changed();

@@ -234,7 +234,7 @@ fn spawn(options: &LaunchOptions) -> Result<Started, StartError> {
             // Beside the start, not before it: a leftover costs nothing but room.
             let swept = base.clone();
             drop(tokio::task::spawn_blocking(move || sweep(&swept)));
-            let temporary = TemporaryProfile::make(&base)?;
+            let temporary = TemporaryProfile::make(&base, options.headless)?;
             (temporary.dir().to_owned(), Some(temporary))
         }
         Profile::Persistent(dir) => {

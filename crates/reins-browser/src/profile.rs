@@ -40,7 +40,7 @@ pub(crate) struct TemporaryProfile {
 
 impl TemporaryProfile {
     /// Makes one below `base`, readable by nobody else.
-    pub(crate) fn make(base: &Path) -> Result<Self, StartError> {
+    pub(crate) fn make(base: &Path, headless: bool) -> Result<Self, StartError> {
         let unusable = |source| StartError::ProfileUnusable { dir: base.to_owned(), source };
         loop {
             let dir = tempfile::Builder::new()
@@ -51,7 +51,7 @@ impl TemporaryProfile {
             let owner = File::create(dir.path().join(OWNER)).map_err(unusable)?;
             match owner.try_lock() {
                 Ok(()) => {
-                    preferences::write_new(dir.path()).map_err(unusable)?;
+                    preferences::write_new(dir.path(), headless).map_err(unusable)?;
                     return Ok(Self { dir: dir.keep(), _owner: owner });
                 }
                 // A sweep of another process was quicker: it takes the directory away.
@@ -146,7 +146,7 @@ fn sweep_one(dir: &Path) -> bool {
 }
 
 /// Checks a persistent profile and makes it if need be.
-pub(crate) fn prepare(dir: &Path, home: Option<&Path>) -> Result<(), StartError> {
+pub(crate) fn prepare(dir: &Path, home: Option<&Path>, headless: bool) -> Result<(), StartError> {
     let unusable = |source| StartError::ProfileUnusable { dir: dir.to_owned(), source };
     if let Some(browser) = home.and_then(|home| personal(dir, home)) {
         return Err(StartError::PersonalProfile { dir: dir.to_owned(), browser });
@@ -159,7 +159,7 @@ pub(crate) fn prepare(dir: &Path, home: Option<&Path>) -> Result<(), StartError>
         }
         Err(source) => return Err(unusable(source)),
     }
-    preferences::add(dir).map_err(unusable)?;
+    preferences::add(dir, headless).map_err(unusable)?;
     tempfile::tempfile_in(dir).map(drop).map_err(unusable)
 }
 
@@ -253,8 +253,8 @@ mod tests {
     #[test]
     fn a_sweep_removes_what_dead_owners_left_and_nothing_else() {
         let base = tempfile::tempdir().unwrap();
-        let live = TemporaryProfile::make(base.path()).unwrap();
-        let dead = TemporaryProfile::make(base.path()).unwrap();
+        let live = TemporaryProfile::make(base.path(), true).unwrap();
+        let dead = TemporaryProfile::make(base.path(), true).unwrap();
         let dead_dir = dead.dir().to_owned();
         fs::create_dir_all(dead_dir.join("Default/Cache")).unwrap();
         drop(dead);
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn a_temporary_profile_is_private() {
         let base = tempfile::tempdir().unwrap();
-        let profile = TemporaryProfile::make(base.path()).unwrap();
+        let profile = TemporaryProfile::make(base.path(), true).unwrap();
         let mode = fs::metadata(profile.dir()).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0);
     }
@@ -299,11 +299,11 @@ mod tests {
             home.path().to_owned(),
             home.path().join("other/../.config/google-chrome"),
         ] {
-            let error = prepare(&dir, Some(home.path())).unwrap_err();
+            let error = prepare(&dir, Some(home.path()), false).unwrap_err();
             assert_eq!(error.code(), "personal_profile", "{}", dir.display());
         }
         let own = home.path().join(".local/share/reins/browser");
-        prepare(&own, Some(home.path())).unwrap();
+        prepare(&own, Some(home.path()), false).unwrap();
         assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o077, 0);
     }
 
@@ -313,14 +313,14 @@ mod tests {
         let host = nix::unistd::gethostname().unwrap().to_string_lossy().into_owned();
         let lock = dir.path().join("SingletonLock");
         symlink(format!("{host}-{}", std::process::id()), &lock).unwrap();
-        let error = prepare(dir.path(), None).unwrap_err();
+        let error = prepare(dir.path(), None, false).unwrap_err();
         assert_eq!(error.code(), "profile_in_use");
         assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
         assert!(error.remedy().contains("close that browser"));
 
         fs::remove_file(&lock).unwrap();
         symlink("elsewhere.example-17", &lock).unwrap();
-        let error = prepare(dir.path(), None).unwrap_err();
+        let error = prepare(dir.path(), None, false).unwrap_err();
         assert!(error.to_string().contains("process 17 on elsewhere.example"), "{error}");
 
         // A dead process holds nothing.
@@ -329,7 +329,7 @@ mod tests {
         child.wait().unwrap();
         fs::remove_file(&lock).unwrap();
         symlink(format!("{host}-{dead}"), &lock).unwrap();
-        prepare(dir.path(), None).unwrap();
+        prepare(dir.path(), None, false).unwrap();
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let file = base.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = prepare(&file.join("profile"), None).unwrap_err();
+        let error = prepare(&file.join("profile"), None, false).unwrap_err();
         assert_eq!(error.code(), "profile_unusable");
         assert!(error.to_string().contains("file/profile"), "{error}");
     }

@@ -250,7 +250,7 @@ impl TabState {
             return Verdict::Pass;
         };
         let own = self.frames.get(frame).and_then(|f| f.document.clone());
-        if own.is_some_and(|own| self.knows(&own, url)) {
+        if own.is_some_and(|own| self.knows(&own, url)) && !hold.forgets() {
             return Verdict::Pass;
         }
         self.judge_site(&document, &hold, url, "load a frame from")
@@ -332,7 +332,7 @@ impl TabState {
     ) -> Verdict {
         let Ok(origin) = Origin::parse(url) else { return Verdict::Pass };
         let site = origin.site();
-        if hold.knows(&site) || self.knows(document, url) {
+        if self.may_send(document, hold, &site) {
             return Verdict::Pass;
         }
         // Once for each site: a page that tries again and again is not told again and again.

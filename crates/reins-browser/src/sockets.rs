@@ -10,7 +10,7 @@ use crate::workers;
 use reins_cdp::wire::Command;
 use reins_cdp::{Pending, Session};
 use reins_core::{DocumentId, FrameId, Origin, Site};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// What was told to which session.
@@ -89,19 +89,22 @@ impl TabState {
         if self.sockets.unheld || (self.sockets.told.is_empty() && !self.fence.reaches_any()) {
             return Vec::new();
         }
-        let mut sessions: HashMap<String, (Session, Option<BTreeSet<Site>>)> = HashMap::new();
+        let mut sessions: HashMap<String, Change> = HashMap::new();
+        let mut free = HashSet::new();
         for frame in self.frames.values() {
             let id = frame.session.id().unwrap_or_default().to_owned();
-            let entry = sessions.entry(id).or_insert_with(|| (frame.session.clone(), None));
+            let entry = sessions.entry(id.clone()).or_insert_with(|| (frame.session.clone(), None));
             if let Some((document, hold)) = self.holder(&frame.id) {
                 let sites = entry.1.get_or_insert_default();
-                sites.extend(hold.sites());
                 let own = frame.document.iter().chain([&document]);
-                sites.extend(own.flat_map(|document| self.known_sites(document)).cloned());
+                if !self.add_reachable(own, &hold, sites) {
+                    free.insert(id);
+                }
             }
         }
         let mut changes = Vec::new();
         for (id, (session, sites)) in sessions {
+            let sites = sites.filter(|_| !free.contains(&id));
             if self.sockets.told.get(&id) == sites.as_ref() {
                 continue;
             }
@@ -121,11 +124,16 @@ impl TabState {
             return None;
         }
         let mut sites = BTreeSet::new();
+        let (mut held, mut free) = (false, false);
         for document in self.frames.values().filter_map(|frame| frame.document.as_ref()) {
             if let Some(hold) = self.fence.touched_by(document) {
-                sites.extend(hold.sites());
-                sites.extend(self.known_sites(document).cloned());
+                let limited = self.add_reachable([document], &hold, &mut sites);
+                (held, free) = (held || limited, free || !limited);
             }
+        }
+        // Which of them made it is not known yet.
+        if free && !held {
+            return None;
         }
         let id = session.id().unwrap_or_default().to_owned();
         self.sockets.told.insert(id, sites.clone());
@@ -141,11 +149,13 @@ impl TabState {
             if own.is_some() && at.as_ref() != own {
                 continue;
             }
-            if let Some(hold) = self.fence.touched_by(document) {
-                held = true;
-                sites.extend(hold.sites());
+            let hold = self.fence.touched_by(document);
+            if let Some(hold) = &hold {
+                held |= self.add_reachable([document], hold, sites);
             }
-            sites.extend(self.known_sites(document).cloned());
+            if !hold.is_some_and(|hold| hold.forgets()) {
+                sites.extend(self.known_sites(document).cloned());
+            }
         }
         held
     }

@@ -9,6 +9,7 @@ use crate::events::Outlet;
 use crate::fence::Hold;
 use crate::frame::World;
 use crate::journal::Journal;
+use crate::proxy::Logins;
 use crate::report::Report;
 use crate::tab_info::{OpenedBy, TabInfo};
 use crate::tab_state::TabState;
@@ -35,6 +36,8 @@ pub(crate) struct Tab {
     tokens: AtomicU64,
     /// What its pages log and load, where that is kept.
     pub(crate) journal: OnceLock<Journal>,
+    /// Which requests were logged in at the proxy.
+    pub(crate) logins: Logins,
     /// What it is made to look like.
     pub(crate) worn: Mutex<Emulation>,
     /// Windows that a page of one of them opened, whose pages may have handles on each other.
@@ -66,6 +69,7 @@ impl Tab {
             acting: Arc::new(Semaphore::new(1)),
             tokens: AtomicU64::new(0),
             journal: OnceLock::new(),
+            logins: Logins::default(),
             worn: Mutex::default(),
             related: Mutex::default(),
         }

@@ -149,6 +149,12 @@ impl Children<'_> {
 
     fn attached(&self, attached: AttachedToTarget) {
         let child = self.tab.connection.session(&attached.session_id);
+        if attached.target_info.r#type == "service_worker"
+            && self.tab.containment.refuses_service_workers()
+        {
+            // The browser's own task ends it, before it runs.
+            return;
+        }
         // What a touched document makes is held as the document is.
         let wide = self.tab.state().starts_wide(&attached.session_id);
         let worker = attached.target_info.r#type != "iframe";

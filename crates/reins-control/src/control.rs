@@ -13,6 +13,7 @@ use crate::session::Session;
 use crate::tool::{Effect, Tool};
 use crate::turn;
 use reins_core::{Origin, OriginPattern, OwnerId, Rule, SessionId, TurnId};
+use reins_egress::Refusals;
 use reins_guard::{Level, Policy, SiteRules};
 use reins_store::{Receipt, Store, StoredSecret};
 use serde_json::Value;
@@ -232,6 +233,11 @@ impl Control {
         })
     }
 
+    /// What a pinned browser's pages tried to reach and may not, for people to read (S-147).
+    pub fn refusals(&self) -> Refusals {
+        self.inner.host.refusals()
+    }
+
     /// Stops every turn and closes the browser. Never queues behind page work.
     pub async fn close(&self) {
         for session in self.all_sessions() {
@@ -271,6 +277,9 @@ impl Inner {
         let mut rules = SiteRules::new();
         for stored in self.store.rules().await.map_err(not_kept)? {
             rules.set(stored.origin, stored.rule);
+        }
+        for (origin, sends) in self.store.sends().await.map_err(not_kept)? {
+            rules.set_sends(origin, sends);
         }
         for (origin, rule) in lock(&self.unkept).iter() {
             rules.set(origin.clone(), *rule);

@@ -3,14 +3,16 @@
 use crate::call::{Call, browser_error};
 use crate::control::{BrowserSource, Control, ControlOptions};
 use crate::error::ControlError;
+use crate::way_out::WayOut;
 use futures_util::future::BoxFuture;
 use reins_browser::{
-    Browser, BrowserError, BrowserEvent, BrowserEvents, Containment, Destinations, Downloads,
-    LaunchOptions, OpenedBy, Popups, Profile, Records, TopLevel,
+    Browser, BrowserError, BrowserEvent, BrowserEvents, Connections, Containment, Destinations,
+    Downloads, LaunchOptions, OpenedBy, Popups, Profile, Records, TopLevel,
 };
-use reins_core::TabId;
+use reins_core::{OriginPattern, TabId};
+use reins_egress::Refusals;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Gives a browser each time one is needed: for tests with a browser of their own.
@@ -43,7 +45,11 @@ impl std::fmt::Debug for GivenBrowser {
 pub(crate) struct Host {
     source: BrowserSource,
     containment: Containment,
+    /// The app, where the browser is pinned.
+    app: Vec<OriginPattern>,
     browser: tokio::sync::Mutex<Option<Browser>>,
+    /// What a pinned browser goes out by.
+    way_out: Mutex<Option<WayOut>>,
     /// Ends a start under way, so that closing waits for none.
     closing: CancellationToken,
     /// Tabs already given to a session.
@@ -55,6 +61,8 @@ impl Host {
         let pinned = !options.app.is_empty();
         Self {
             source: options.source.clone(),
+            app: options.app.clone(),
+            way_out: Mutex::default(),
             containment: Containment {
                 top_level: if pinned { TopLevel::Only(options.app.clone()) } else { TopLevel::Any },
                 popups: Popups::Allow,
@@ -65,6 +73,7 @@ impl Host {
                 },
                 upload_roots: options.upload_roots.clone(),
                 records: if options.inspect { Records::LogAndTraffic } else { Records::Nothing },
+                connections: Connections::Direct,
             },
             browser: tokio::sync::Mutex::new(None),
             closing: CancellationToken::new(),
@@ -89,22 +98,29 @@ impl Host {
             biased;
             // A start that is dropped takes its browser with it.
             () = self.closing.cancelled() => return Err(ControlError::Stopped),
-            started = self.start() => started.map_err(|error| browser_error(&error))?,
+            started = self.start() => started?,
         };
         tokio::spawn(watch(browser.events(), control.clone()));
         *slot = Some(browser.clone());
         Ok(browser)
     }
 
-    async fn start(&self) -> Result<Browser, BrowserError> {
-        match &self.source {
+    async fn start(&self) -> Result<Browser, ControlError> {
+        let started = match &self.source {
             BrowserSource::Launch { binary, headless, profile, no_sandbox } => {
+                let mut containment = self.containment.clone();
+                if !self.app.is_empty() {
+                    let way_out = WayOut::open(&self.app).await?;
+                    containment.connections = way_out.connections();
+                    // That of a browser that is gone ends here.
+                    *self.way_out() = Some(way_out);
+                }
                 Browser::launch(LaunchOptions {
                     binary: binary.clone(),
                     headless: *headless,
                     profile: profile.clone().map_or(Profile::Temporary, Profile::Persistent),
                     no_sandbox: *no_sandbox,
-                    containment: self.containment.clone(),
+                    containment,
                     ..LaunchOptions::default()
                 })
                 .await
@@ -113,7 +129,17 @@ impl Host {
                 Browser::attach(profile, self.containment.clone()).await
             }
             BrowserSource::Given(GivenBrowser(give)) => give(self.containment.clone()).await,
-        }
+        };
+        started.map_err(|error| browser_error(&error))
+    }
+
+    /// What a pinned browser tried to reach and may not.
+    pub(crate) fn refusals(&self) -> Refusals {
+        self.way_out().as_ref().map(WayOut::refusals).unwrap_or_default()
+    }
+
+    fn way_out(&self) -> MutexGuard<'_, Option<WayOut>> {
+        self.way_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A tab for a session that has none: the browser's first empty one, or a new one.
@@ -146,6 +172,10 @@ impl Host {
         let browser = self.browser.lock().await.take();
         if let Some(browser) = browser {
             browser.close().await;
+        }
+        let way_out = self.way_out().take();
+        if let Some(way_out) = way_out {
+            way_out.close().await;
         }
     }
 }

@@ -27,6 +27,7 @@ mod street;
 mod tool;
 mod tools;
 mod turn;
+mod way_out;
 
 pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};
 pub use confided::Confidant;
@@ -35,9 +36,10 @@ pub use critic::{CRITIC_INSTRUCTIONS, Critic};
 pub use error::ControlError;
 #[doc(hidden)]
 pub use host::GivenBrowser;
+pub use reins_egress::{Refusal, Refusals};
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};
-pub use rule_book::RuleBook;
+pub use rule_book::{RuleBook, whole_site};
 pub use secret_book::SecretBook;
 pub use shown_element::ShownElement;
 pub use tool::{Effect, Group, Tool};

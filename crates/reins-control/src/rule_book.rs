@@ -2,7 +2,7 @@
 
 use crate::control::{STORE_FILE, not_kept};
 use crate::error::ControlError;
-use reins_core::{Origin, Rule};
+use reins_core::{Origin, Rule, Sends, Site};
 use reins_guard::SiteRules;
 use reins_store::Store;
 use std::path::Path;
@@ -43,7 +43,27 @@ impl RuleBook {
         Ok(origin)
     }
 
-    /// Removes the rule of one site, and says whether there was one.
+    /// Where the pages of single origins may send to while an agent acts in them, by origin.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read.
+    pub async fn sends(&self) -> Result<Vec<(Origin, Sends)>, ControlError> {
+        self.0.sends().await.map_err(not_kept)
+    }
+
+    /// Sets where the pages of one site may send to, in place of what was set.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text names no site or the file cannot be written.
+    pub async fn set_sends(&self, site: &str, sends: Sends) -> Result<Origin, ControlError> {
+        let origin = named(site)?;
+        self.0.set_sends(origin.clone(), sends, SystemTime::now()).await.map_err(not_kept)?;
+        Ok(origin)
+    }
+
+    /// Removes all that is set for one site, and says whether anything was.
     ///
     /// # Errors
     ///
@@ -53,6 +73,15 @@ impl RuleBook {
         let removed = self.0.remove_rule(origin.clone()).await.map_err(not_kept)?;
         Ok((origin, removed))
     }
+}
+
+/// The site that a person means, all its hosts included.
+///
+/// # Errors
+///
+/// Fails if the text names no site.
+pub fn whole_site(text: &str) -> Result<Site, ControlError> {
+    named(text).map(|origin| origin.site())
 }
 
 fn named(site: &str) -> Result<Origin, ControlError> {

@@ -31,5 +31,5 @@ pub use origin::{DocumentOrigin, Origin, OriginError, Site, has_known_suffix, we
 pub use outcome::{Outcome, Refusal, Unknown, UnknownCause};
 pub use pattern::OriginPattern;
 pub use record::{FormMethod, Link, Sensitivity, Submission, TargetRecord};
-pub use rule::{Rule, RuleWordError};
+pub use rule::{Rule, RuleWordError, Sends};
 pub use secret::Secret;

@@ -19,6 +19,16 @@ impl OriginPattern {
             && self.origin.host() == origin.host()
             && (self.any_port || self.origin.port() == origin.port())
     }
+
+    /// The host, in the form that [`Origin::host`] gives.
+    pub fn host(&self) -> &str {
+        self.origin.host()
+    }
+
+    /// The one port, or `None` where any will do.
+    pub fn port(&self) -> Option<u16> {
+        (!self.any_port).then(|| self.origin.port())
+    }
 }
 
 impl From<Origin> for OriginPattern {

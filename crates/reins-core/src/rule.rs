@@ -1,5 +1,7 @@
 //! What the person decided about single sites.
 
+use crate::origin::Site;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -51,4 +53,16 @@ impl FromStr for Rule {
             _ => Err(RuleWordError(text.to_owned())),
         }
     }
+}
+
+/// Where the pages of an origin may send to, and load from, while an agent acts in them and after it.
+/// Without such a rule: to the sites that the person named and to those that the page knew before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sends {
+    /// To these as well.
+    Also(BTreeSet<Site>),
+    /// To their own site, to those that the person named and to these, whatever the page knew before.
+    Only(BTreeSet<Site>),
+    /// Anywhere.
+    Anywhere,
 }

@@ -7,7 +7,7 @@ use crate::facts::{Downloads, Facts, Policy};
 use crate::host::same_site;
 use reins_core::{
     Action, DocumentOrigin, FormMethod, FrameId, Gesture, MouseButton, Origin, OriginPattern, Rule,
-    TargetRecord,
+    Sends, TargetRecord,
 };
 use url::Url;
 
@@ -26,6 +26,8 @@ pub struct Obligations {
     pub files: bool,
     /// What becomes of requests that can change something.
     pub sending: Sending,
+    /// Where the person lets documents of single origins send to, other than where all may.
+    pub sends: Vec<(Origin, Sends)>,
 }
 
 /// What becomes of requests that can change something, and that a step starts.
@@ -171,6 +173,7 @@ pub(crate) fn obligations(
         downloads: facts.downloads,
         files: matches!(action, Action::Upload { .. }),
         sending: Sending::AsBefore,
+        sends: facts.rules.sends().map(|(origin, sends)| (origin.clone(), sends.clone())).collect(),
     }
 }
 

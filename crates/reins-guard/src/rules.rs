@@ -1,7 +1,7 @@
 //! What the person decided about single sites, by hand or from a card (R-158…R-160).
 
 use crate::host::without_www;
-use reins_core::{DocumentOrigin, Origin, OriginError, Rule};
+use reins_core::{DocumentOrigin, Origin, OriginError, Rule, Sends};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -20,9 +20,12 @@ impl SiteError {
     }
 }
 
-/// The person's rules: at most one for each origin.
+/// The person's rules: at most one for each origin, and where its pages may send to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SiteRules(BTreeMap<Origin, Rule>);
+pub struct SiteRules {
+    rules: BTreeMap<Origin, Rule>,
+    sends: BTreeMap<Origin, Sends>,
+}
 
 impl SiteRules {
     /// No rules.
@@ -39,29 +42,39 @@ impl SiteRules {
 
     /// Sets the rule of an origin and gives the one it had.
     pub fn set(&mut self, origin: Origin, rule: Rule) -> Option<Rule> {
-        self.0.insert(origin, rule)
+        self.rules.insert(origin, rule)
     }
 
     /// Removes the rule of an origin and gives the one it had.
     pub fn remove(&mut self, origin: &Origin) -> Option<Rule> {
-        self.0.remove(origin)
+        self.rules.remove(origin)
+    }
+
+    /// Sets where the pages of an origin may send to.
+    pub fn set_sends(&mut self, origin: Origin, sends: Sends) {
+        self.sends.insert(origin, sends);
+    }
+
+    /// Where the pages of single origins may send to, ordered by origin.
+    pub fn sends(&self) -> impl Iterator<Item = (&Origin, &Sends)> {
+        self.sends.iter()
     }
 
     /// All rules, ordered by origin.
     pub fn iter(&self) -> impl Iterator<Item = (&Origin, Rule)> {
-        self.0.iter().map(|(origin, rule)| (origin, *rule))
+        self.rules.iter().map(|(origin, rule)| (origin, *rule))
     }
 
     /// Whether this exact origin has an "always" rule.
     pub fn always(&self, origin: &Origin) -> bool {
-        self.0.get(origin) == Some(&Rule::Always)
+        self.rules.get(origin) == Some(&Rule::Always)
     }
 
     /// The "never" rule that covers an origin: any scheme, any port, and the hosts below it,
     /// since a person who forbids `bank.example` does not mean to leave `login.bank.example`.
     pub fn never(&self, origin: &Origin) -> Option<&Origin> {
         let host = without_www(origin.host());
-        self.0.iter().find_map(|(ruled, rule)| {
+        self.rules.iter().find_map(|(ruled, rule)| {
             let forbidden = without_www(ruled.host());
             let covers = host == forbidden
                 || host.strip_suffix(forbidden).is_some_and(|head| head.ends_with('.'));
@@ -80,6 +93,6 @@ impl SiteRules {
 
 impl FromIterator<(Origin, Rule)> for SiteRules {
     fn from_iter<I: IntoIterator<Item = (Origin, Rule)>>(rules: I) -> Self {
-        Self(rules.into_iter().collect())
+        Self { rules: rules.into_iter().collect(), sends: BTreeMap::new() }
     }
 }

@@ -36,6 +36,18 @@ pub(crate) fn error(error: &ControlError) -> CallToolResult {
     result
 }
 
+/// Whether a client gives its model the structured part of a result *instead of* the text, as Codex
+/// does. Its model would see how a step ended and nothing of the page.
+pub(crate) fn shows_one_part(client: Option<&str>) -> bool {
+    client.is_some_and(|name| name.to_lowercase().contains("codex"))
+}
+
+/// A result as text alone.
+pub(crate) fn without_structure(mut result: CallToolResult) -> CallToolResult {
+    result.structured_content = None;
+    result
+}
+
 /// A kept result as an MCP resource.
 pub(crate) fn resource(stored: &Stored) -> Resource {
     Resource::new(stored.uri.clone(), stored.name.clone())

@@ -2,6 +2,7 @@
 
 use reins_control::{Effect, Group, tools};
 use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// What `--tools` chose.
@@ -64,21 +65,16 @@ pub struct UnknownToolName(String);
 
 /// The listed tools in MCP form.
 pub(crate) fn list(choice: &ToolChoice) -> Vec<Tool> {
-    tools()
-        .iter()
-        .filter(|tool| choice.has(tool))
-        .map(|tool| {
-            let annotations = match tool.effect {
-                Effect::Read => ToolAnnotations::new().read_only(true).open_world(true),
-                Effect::View => {
-                    ToolAnnotations::new().read_only(false).destructive(false).open_world(true)
-                }
-                Effect::Act => {
-                    ToolAnnotations::new().read_only(false).destructive(true).open_world(true)
-                }
-            };
-            Tool::new(tool.name, tool.about, Arc::new(tool.input_schema()))
-                .with_annotations(annotations)
-        })
-        .collect()
+    let listed = tools().iter().filter(|tool| choice.has(tool));
+    listed.map(|tool| form(tool, tool.input_schema())).collect()
+}
+
+/// One tool in MCP form.
+pub(crate) fn form(tool: &'static reins_control::Tool, schema: Map<String, Value>) -> Tool {
+    let annotations = match tool.effect {
+        Effect::Read => ToolAnnotations::new().read_only(true).open_world(true),
+        Effect::View => ToolAnnotations::new().read_only(false).destructive(false).open_world(true),
+        Effect::Act => ToolAnnotations::new().read_only(false).destructive(true).open_world(true),
+    };
+    Tool::new(tool.name, tool.about, Arc::new(schema)).with_annotations(annotations)
 }

@@ -4,6 +4,20 @@ use crate::failure::Said;
 use crate::message::Reasoning;
 use crate::provider::{Endpoint, Format};
 
+/// What a refusal of a schema for the answer is about, in the words of the four formats.
+const SHAPE_WORDS: &[&str] = &[
+    "response_format",
+    "json_schema",
+    "text.format",
+    "output_format",
+    "output_config.format",
+    "responsejsonschema",
+    "response_json_schema",
+    "responsemimetype",
+    "response_mime_type",
+    "structured output",
+];
+
 /// What one server and model take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
@@ -22,6 +36,10 @@ pub(crate) struct Dialect {
     pub(crate) short_ids: bool,
     /// The thoughts, with every answer of the conversation.
     pub(crate) thoughts_back: bool,
+    /// A schema that the answer must fit.
+    pub(crate) shapes: bool,
+    /// How likely each piece of the answer was.
+    pub(crate) odds: bool,
     /// Marks of what to keep for the next request.
     pub(crate) caching: bool,
     /// Sealed thoughts, to be given back.
@@ -48,6 +66,8 @@ impl Dialect {
             bridge: quirks.bridge,
             short_ids: quirks.short_ids,
             thoughts_back: quirks.thoughts_back,
+            shapes: true,
+            odds: true,
             caching: true,
             sealed: true,
             summary: true,
@@ -104,6 +124,10 @@ impl Dialect {
             self.sealed = false;
         } else if says(&["cache_control", "prompt_cache"]) {
             self.caching = false;
+        } else if says(&["logprobs"]) && before.odds {
+            self.odds = false;
+        } else if says(SHAPE_WORDS) && before.shapes {
+            self.shapes = false;
         } else if self.format == Format::Messages && says(&["adaptive", "output_config"]) {
             self.budget = !self.budget && !says(&["thinking.type.enabled"]);
             // Neither form is taken, or the other one is not known: think as it does.

@@ -29,12 +29,25 @@ pub enum ModelEvent {
         /// What.
         kept: Kept,
     },
+    /// How likely the next pieces of the text were, if that was asked for and the server tells.
+    Odds(Vec<Odds>),
     /// What the answer cost. Comes at most once, before `Stop`.
     Usage(Usage),
     /// The answer is complete. Always the last event; a stream that ends without it is an error.
     Stop(StopReason),
     /// Something to tell the person about how the answer comes about.
     Notice(Notice),
+}
+
+/// How likely a piece of the text was to the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Odds {
+    /// The piece, usually a token. Joined they are the text.
+    pub text: String,
+    /// The natural logarithm of its probability, at most 0.
+    pub log: f64,
+    /// What else was likely there, with its logarithm.
+    pub others: Vec<(String, f64)>,
 }
 
 /// Something to tell the person about how the answer comes about.

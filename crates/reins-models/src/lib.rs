@@ -44,10 +44,10 @@ pub use check::check;
 pub use client::{Model, ModelClient, ModelStream, Timing, reply};
 pub use discover::{Discovery, Found, discover};
 pub use error::{AddressError, ModelError, TransportError};
-pub use event::{ModelEvent, Notice, StopReason, Usage};
+pub use event::{ModelEvent, Notice, Odds, StopReason, Usage};
 pub use listing::ModelLists;
 pub use message::{
-    Caching, ChatRequest, Image, Kept, Message, Part, Reasoning, ToolCall, ToolSpec,
+    Caching, ChatRequest, Image, Kept, Message, Part, Reasoning, Shape, ToolCall, ToolSpec,
 };
 pub use price::{Cost, NotACost, PRICES_AS_OF, cost};
 pub use provider::{Endpoint, Format, Provider, Quirks, Switch, UnknownFormat};

@@ -21,6 +21,22 @@ pub struct ChatRequest {
     pub caching: Caching,
     /// How much the model thinks before it answers, where that can be said.
     pub reasoning: Reasoning,
+    /// The JSON that the answer must be, where the server can hold the model to it. Elsewhere the
+    /// instructions have to ask for it, and the answer may be anything.
+    pub shape: Option<Shape>,
+    /// Whether to tell how likely each piece of the answer was ([`crate::ModelEvent::Odds`]), where the
+    /// server can.
+    pub odds: bool,
+}
+
+/// The JSON that an answer must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// A short name of letters and `_`; some servers want one.
+    pub name: &'static str,
+    /// A JSON schema: an object with all properties required and no others, which is what every
+    /// provider takes.
+    pub schema: Value,
 }
 
 /// How much a model thinks before it answers. A model that knows no such thing, or not this much of

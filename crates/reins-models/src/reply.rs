@@ -1,6 +1,6 @@
 //! A whole answer, put together from its events.
 
-use crate::event::{ModelEvent, Notice, StopReason, Usage};
+use crate::event::{ModelEvent, Notice, Odds, StopReason, Usage};
 use crate::message::{Kept, ToolCall};
 use std::collections::BTreeMap;
 
@@ -15,6 +15,8 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
     /// What its provider wants back with it.
     pub kept: Vec<Kept>,
+    /// How likely the pieces of the text were, if that was asked for and told.
+    pub odds: Vec<Odds>,
     /// What it cost, if the provider says.
     pub usage: Option<Usage>,
     /// Why it ended; `None` as long as it has not.
@@ -54,6 +56,7 @@ impl ReplyBuilder {
             }
             ModelEvent::Keep { index: None, kept } => self.reply.kept.push(kept.clone()),
             ModelEvent::Keep { index: Some(index), kept } => self.kept.push((*index, kept.clone())),
+            ModelEvent::Odds(odds) => self.reply.odds.extend(odds.iter().cloned()),
             ModelEvent::Usage(usage) => self.reply.usage = Some(*usage),
             ModelEvent::Stop(reason) => self.reply.stop = Some(reason.clone()),
             ModelEvent::Notice(Notice::Restarted) => *self = Self::default(),

@@ -1,6 +1,7 @@
 //! What changed since the model last looked, by ref.
 
 use crate::line::{Line, Piece};
+use crate::moved::{TOLD_ONE_BY_ONE, moved};
 use crate::registry::{PublishOptions, PublishedSnapshot, RefRegistry, ShownLine, Unshown};
 use crate::snapshot::PrivateSnapshot;
 use crate::tokens::estimate_tokens;
@@ -17,7 +18,7 @@ const WHOLE_TEXT_BYTES: usize = 320;
 /// What changed, and what the model has seen now.
 #[derive(Clone, Debug)]
 pub struct PublishedDelta {
-    /// `~` changed, `+` added, `-` removed lines; empty when nothing changed. Not yet wrapped.
+    /// `~` changed, `+` added, `-` removed, `>` moved lines; empty when nothing changed. Not yet wrapped.
     pub text: String,
     /// Refs that are new to the model.
     pub added: Vec<Ref>,
@@ -74,6 +75,7 @@ impl RefRegistry {
         writer.head();
         writer.lines(self, &matching, options);
         writer.removed(self, &matching);
+        writer.moved(&matching);
         writer.finish()
     }
 
@@ -325,6 +327,57 @@ impl<'a> Writer<'a> {
             if self.push(&said) {
                 self.removed.extend(line.refs.iter());
             }
+        }
+    }
+
+    /// Lines with refs that stand in another order. A reading that was cut short tells no order.
+    fn moved(&mut self, matching: &Matching) {
+        let short = self.now.frames().iter().any(|frame| frame.short);
+        if short || self.before.unread > 0 {
+            return;
+        }
+        let first_ref = |old: usize| self.before.lines[old].refs.first().copied();
+        let places: Vec<(usize, usize)> = matching
+            .fates
+            .iter()
+            .enumerate()
+            .filter_map(|(at, fate)| match fate {
+                Fate::Same(old) | Fate::Changed(old) if !self.now.lines[at].extra => {
+                    first_ref(*old).map(|_| (at, *old))
+                }
+                _ => None,
+            })
+            .collect();
+        let moved = moved(&places);
+        if moved.is_empty() {
+            return;
+        }
+        let is_moved = |(at, _): &&(usize, usize)| moved.contains(at);
+        if moved.len() > TOLD_ONE_BY_ONE {
+            // From the first to the last line that moved, those between them and the next one too.
+            let first = places.iter().position(|place| is_moved(&place)).unwrap_or(0);
+            let last = places.iter().rposition(|place| is_moved(&place)).unwrap_or(0);
+            let span = places.iter().take(last + 2).skip(first);
+            let refs = span.filter_map(|(_, old)| first_ref(*old));
+            let refs: Vec<String> = refs.map(|r| r.to_string()).collect();
+            self.push(&format!("> order now: {}", refs.join(" ")));
+            return;
+        }
+        let mut lines = Vec::new();
+        for (number, (_, old)) in places.iter().enumerate().filter(|(_, place)| is_moved(place)) {
+            let text = cut(&without_marks(bare(&self.before.lines[*old].text)));
+            let name = first_ref(*old).map(|r| r.to_string()).unwrap_or_default();
+            let next = places.get(number + 1).and_then(|(_, old)| first_ref(*old));
+            let previous = number.checked_sub(1).and_then(|n| first_ref(places[n].1));
+            let place = match (next, previous) {
+                (Some(next), _) => format!("before {next}"),
+                (None, Some(previous)) => format!("after {previous}"),
+                (None, None) => continue,
+            };
+            lines.push(format!("> {name} {text} is now {place}"));
+        }
+        for line in lines {
+            self.push(&line);
         }
     }
 

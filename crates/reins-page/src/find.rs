@@ -59,7 +59,12 @@ impl RefRegistry {
         let mut last_place = String::new();
         for at in found.into_iter().take(MATCHES) {
             let place = place_of(&snapshot.lines, at);
-            let mut line = self.show(snapshot, &snapshot.lines[at]);
+            let short = texts[at].len() <= 2 * AROUND_BYTES;
+            let mut line = if short {
+                self.show(snapshot, &with_cells(&snapshot.lines[at]))
+            } else {
+                self.show(snapshot, &snapshot.lines[at])
+            };
             let mut pointed = String::new();
             if let (true, Some(words)) = (line.refs.is_empty(), snapshot.lines[at].words) {
                 // Plain text can be what a page wants clicked or dragged.
@@ -92,6 +97,23 @@ impl RefRegistry {
         }
         answer
     }
+}
+
+/// A row of a table, whose cells can be pointed at too.
+fn with_cells(line: &Line) -> Line {
+    let mut pieces = Vec::new();
+    for piece in &line.pieces {
+        match piece {
+            Piece::Cell(element) => {
+                if !matches!(pieces.last(), Some(Piece::Bar)) {
+                    pieces.push(Piece::Prose(" ".to_owned()));
+                }
+                pieces.push(Piece::Ref(*element));
+            }
+            other => pieces.push(other.clone()),
+        }
+    }
+    Line { pieces, ..line.clone() }
 }
 
 fn plain(line: &Line) -> String {

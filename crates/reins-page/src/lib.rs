@@ -14,6 +14,7 @@ mod find;
 mod hidden;
 mod keys;
 mod line;
+mod moved;
 mod name;
 pub mod needs;
 mod outline;

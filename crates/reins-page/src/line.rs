@@ -41,6 +41,8 @@ pub(crate) enum Piece {
     Close,
     /// Between the cells of a row.
     Bar,
+    /// The element of a cell that holds no control. Only a search shows its ref.
+    Cell(usize),
 }
 
 /// A line of the snapshot without its final refs.
@@ -95,7 +97,7 @@ impl Line {
         out.push_str("- ");
         let indent = out.len();
         let mut glue = true;
-        for piece in &self.pieces {
+        for piece in self.pieces.iter().filter(|piece| !matches!(piece, Piece::Cell(_))) {
             let spaced = !glue && !out.ends_with(' ');
             glue = false;
             match piece {
@@ -165,6 +167,7 @@ impl Line {
                     out.push_str("| ");
                     glue = true;
                 }
+                Piece::Cell(_) => {}
             }
         }
         let trimmed = out.trim_end().len();

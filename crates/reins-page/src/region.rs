@@ -103,6 +103,8 @@ impl Writer<'_, '_> {
             line.pieces.push(Piece::Mark(mark));
         }
         line.container = true;
+        // A search gives it a ref: it may scroll, or be what something is dropped on.
+        line.words = self.register(id, role, &name);
         self.out.lines.push(line);
         let outer = std::mem::replace(&mut self.container_name, name.clone());
         self.children(id, depth + 1);
@@ -114,7 +116,17 @@ impl Writer<'_, '_> {
     /// Takes back a container line that holds too little to be worth it.
     pub(crate) fn fold_container(&mut self, at: usize, depth: u16, role: &str, named: bool) {
         let inside = self.out.lines.len() - at - 1;
-        let keep = inside > 0 && (is_dialog(role) || (named && inside > 1) || inside > 2);
+        // One thing in a part that has a name of its own: what it is in can be all that counts.
+        let apart = || {
+            let name = self.out.lines[at].pieces.iter().find_map(|piece| match piece {
+                Piece::Quoted(name) => Some(name.as_str()),
+                _ => None,
+            });
+            let inner = self.out.lines[at + 1].render(&|_| None);
+            matches!(role, "region" | "list") && name.is_some_and(|name| !inner.contains(name))
+        };
+        let keep =
+            inside > 0 && (is_dialog(role) || (named && (inside > 1 || apart())) || inside > 2);
         if keep {
             return;
         }

@@ -117,13 +117,20 @@ impl Writer<'_, '_> {
                 self.children(cell, depth);
             }
             self.inline -= 1;
-            let pieces = std::mem::replace(&mut self.run, outer).into_pieces();
+            let run = std::mem::replace(&mut self.run, outer);
+            let words = run.words;
+            let pieces = run.into_pieces();
             says |= self.out.elements.len() > elements
                 || pieces
                     .iter()
                     .any(|piece| matches!(piece, Piece::Prose(text) if !text.trim().is_empty()));
             line.pieces.push(Piece::Bar);
+            let bare = !pieces.iter().any(|piece| matches!(piece, Piece::Ref(_)));
             line.pieces.extend(pieces);
+            // Pages let cells be edited with a double click, and empty ones too.
+            if bare && let Some(element) = words.or_else(|| self.register(cell, "cell", "")) {
+                line.pieces.push(Piece::Cell(element));
+            }
         }
         if says || clickable {
             line.pieces.push(Piece::Bar);

@@ -100,6 +100,10 @@ impl Html {
     }
 
     fn number(&self, at: usize) -> u32 {
+        // A test about elements that change places numbers them itself.
+        if let Some(number) = self.attribute(at, ":n") {
+            return number.parse().expect("a number");
+        }
         self.number_base + u32::try_from(at).expect("few nodes") + 1
     }
 

@@ -13,6 +13,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_site_rules.sql"),
     include_str!("../migrations/0003_secrets.sql"),
     include_str!("../migrations/0004_providers.sql"),
+    include_str!("../migrations/0005_site_sends.sql"),
     include_str!("../migrations/0006_conversations.sql"),
 ];
 

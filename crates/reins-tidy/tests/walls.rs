@@ -16,15 +16,25 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
         &["reins-core", "reins-page", "reins-guard", "reins-cdp"],
         &["process-wrap", "command-fds"],
     ),
+    // No DevTools protocol and no browser: a session's policy is data to it.
+    ("reins-egress", &["reins-core"], &["hyper", "hyper-util", "http-body-util", "ipnet"]),
     ("reins-store", &["reins-core"], &["rusqlite"]),
     (
         "reins-control",
-        &["reins-core", "reins-page", "reins-guard", "reins-browser", "reins-store"],
+        &[
+            "reins-core",
+            "reins-page",
+            "reins-guard",
+            "reins-browser",
+            "reins-egress",
+            "reins-store",
+        ],
         &[],
     ),
     // axum only for the scripted server behind the feature `testing`.
     ("reins-models", &["reins-core"], &["reqwest", "rustls", "axum"]),
     ("reins-agent", &["reins-core", "reins-models"], &[]),
+    ("reins-acp", &["reins-core"], &["process-wrap"]),
     ("reins-mcp", &["reins-core", "reins-control"], &["rmcp"]),
     (
         "reins",
@@ -32,6 +42,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
             "reins-core",
             "reins-control",
             "reins-browser",
+            "reins-acp",
             "reins-agent",
             "reins-models",
             "reins-mcp",
@@ -48,7 +59,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
             "tracing-subscriber",
         ],
     ),
-    ("reins-testing", &[], &["axum", "http-body"]),
+    ("reins-testing", &[], &["axum"]),
     ("reins-tidy", &[], &[]),
 ];
 

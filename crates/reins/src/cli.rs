@@ -43,6 +43,11 @@ pub(crate) enum Command {
     Secrets(SecretsArgs),
     /// Keep model providers with their keys, check them and see their models
     Providers(ProvidersArgs),
+    /// Show, check and set up the coding agents that `reins run --agent` can use
+    Agents(AgentsArgs),
+    /// What an installed agent starts as its MCP server
+    #[command(hide = true)]
+    McpShim,
     /// Call every tool by hand, without a model (needs REINS_DEBUG=1)
     #[command(hide = true)]
     Debug(DebugArgs),
@@ -87,9 +92,21 @@ pub(crate) struct RunArgs {
     /// An OpenAI-compatible server, such as http://127.0.0.1:8080/v1
     #[arg(long, env = "REINS_BASE_URL")]
     pub(crate) base_url: Option<String>,
+    /// Let an installed agent do it: claude, codex, gemini, cursor, copilot, opencode, goose or qwen;
+    /// --model then names one of its models
+    #[arg(long, value_name = "NAME", conflicts_with = "reasoning")]
+    pub(crate) agent: Option<String>,
+    /// Where that agent's program is (default: on the PATH of your login shell)
+    #[arg(long, value_name = "FILE", requires = "agent")]
+    pub(crate) agent_path: Option<PathBuf>,
+    /// Let any other program do it that speaks ACP on stdin and stdout; quote a path with spaces
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["agent", "reasoning"])]
+    pub(crate) agent_command: Option<String>,
     /// How much the model thinks before each step, where it can be told
     #[arg(long, value_name = "HOW_MUCH")]
     pub(crate) reasoning: Option<ReasoningWord>,
+    #[command(flatten)]
+    pub(crate) thinking: crate::thinking::ThinkingArgs,
     /// Print events as JSON lines on stdout, for scripts; cards are then refused
     #[arg(long)]
     pub(crate) json: bool,
@@ -156,7 +173,21 @@ pub(crate) enum RulesCommand {
         /// Such as shop.example or http://localhost:3000
         site: String,
     },
-    /// Remove the rule of one site
+    /// Say where the pages of one site may send to while the agent acts in them
+    Sends {
+        /// Such as shop.example or http://localhost:3000
+        site: String,
+        /// To this site as well, all its hosts included; may be given several times
+        #[arg(long = "to", value_name = "SITE", conflicts_with = "anywhere")]
+        also: Vec<String>,
+        /// To its own site, those you name and those of --to, whatever its pages loaded from before
+        #[arg(long, conflicts_with = "anywhere")]
+        only: bool,
+        /// Anywhere
+        #[arg(long, required_unless_present_any = ["also", "only"])]
+        anywhere: bool,
+    },
+    /// Remove what is set for one site
     Remove {
         /// The site as `reins rules list` shows it
         site: String,
@@ -225,6 +256,40 @@ pub(crate) enum ProvidersCommand {
     Models {
         /// Its name; also a provider whose key is in the environment
         name: ProviderName,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArgs {
+    #[command(subcommand)]
+    pub(crate) command: AgentsCommand,
+    /// Where Reins keeps its own data
+    #[arg(long, value_name = "DIR", env = "REINS_DATA_DIR", global = true)]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// Show which agents are installed; starts none
+    List,
+    /// Start an agent, or all that are installed, and show what is wrong or which models there are
+    Doctor {
+        /// Its name
+        name: Option<String>,
+        /// Also have its model call a harmless tool once, which may cost something
+        #[arg(long)]
+        echo: bool,
+    },
+    /// Keep where an agent is, or which model it uses; an empty word forgets it
+    Set {
+        /// Its name
+        name: String,
+        /// The absolute path of its program
+        #[arg(long, value_name = "FILE")]
+        path: Option<PathBuf>,
+        /// One of its models, as `reins agents doctor` shows them
+        #[arg(long)]
+        model: Option<String>,
     },
 }
 
@@ -319,15 +384,20 @@ pub(crate) fn dispatch(command: Command, detailed: bool) -> ExitCode {
     };
     let end = match command {
         Command::Mcp(args) => runtime.block_on(crate::mcp::main(args)),
-        Command::Run(args) => runtime.block_on(crate::run::main(*args, detailed)),
         Command::Resume(args) => runtime.block_on(crate::resume::main(args, detailed)),
         Command::Runs(args) => runtime.block_on(crate::runs::main(args, detailed)),
+        Command::Run(args) if args.agent.is_some() || args.agent_command.is_some() => {
+            runtime.block_on(crate::agent_run::main(*args))
+        }
+        Command::Run(args) => runtime.block_on(crate::run::main(*args, detailed)),
         Command::Doctor(args) => runtime.block_on(crate::doctor::doctor(args)),
         Command::Install(args) => crate::doctor::install(&args),
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),
         Command::Rules(args) => runtime.block_on(crate::rules::main(args)),
         Command::Secrets(args) => runtime.block_on(crate::secrets::main(args)),
         Command::Providers(args) => runtime.block_on(crate::providers::main(args)),
+        Command::Agents(args) => runtime.block_on(crate::agents::main(args)),
+        Command::McpShim => runtime.block_on(crate::agents::shim()),
         Command::Debug(args) => runtime.block_on(crate::debug::main(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),

@@ -5,9 +5,12 @@ use crate::cli::RunArgs;
 use crate::run::{Begin, Task};
 use crate::steer;
 use crate::steps::{Show, Steps};
+use crate::thinking;
 use crate::toolbox::Bridge;
 use crate::watch;
-use reins_agent::{Agent, AgentError, AgentEvent, AgentOptions, Inbox, Opening, RunEnd, RunReport};
+use reins_agent::{
+    Agent, AgentError, AgentEvent, AgentOptions, Inbox, MindOptions, Opening, RunEnd, RunReport,
+};
 use reins_models::{Model, Usage};
 use serde_json::json;
 use std::sync::Arc;
@@ -27,8 +30,17 @@ pub(crate) struct Drive<'a> {
 
 impl Drive<'_> {
     /// Runs the task, and then what the person said in the meantime for afterwards.
-    pub(crate) async fn to_the_end(&self, client: Arc<dyn Model>) -> RunReport {
-        let mut agent = Agent::new(client, Bridge { steps: self.steps }, self.options());
+    pub(crate) async fn to_the_end(
+        &self,
+        client: Arc<dyn Model>,
+        mut mind: MindOptions,
+    ) -> RunReport {
+        if self.show == Show::Rows {
+            mind.person = thinking::person(&self.steps.terminal);
+        }
+        let uploads = !self.args.browser.upload_root.is_empty();
+        let bridge = Bridge { steps: self.steps, uploads };
+        let mut agent = Agent::new(client, bridge, self.options()).with_mind(mind);
         if let Some(record) = &self.steps.record {
             agent = agent.with_journal(Arc::new(record.clone()));
         }

@@ -5,8 +5,9 @@ use tracing_subscriber::EnvFilter;
 /// Starts logging: warnings only, unless `-v` or `REINS_LOG` says more.
 pub(crate) fn start(verbose: u8) {
     let default = match verbose {
-        0 => "warn",
-        1 => "reins=info,warn",
+        // Agents ask for prompts and resources that a run does not have; that is no news to a person.
+        0 => "warn,rmcp=error",
+        1 => "reins=info,warn,rmcp=error",
         _ => "debug",
     };
     let filter = EnvFilter::try_from_env("REINS_LOG").unwrap_or_else(|_| EnvFilter::new(default));

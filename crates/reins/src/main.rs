@@ -1,5 +1,8 @@
 //! The command line of Reins. It holds no rules: it reads flags and opens doors.
 
+mod agent_run;
+mod agent_tools;
+mod agents;
 mod attach;
 mod browser_flags;
 mod cli;
@@ -28,6 +31,7 @@ mod secrets;
 mod steer;
 mod steps;
 mod terminal;
+mod thinking;
 mod toolbox;
 mod trace;
 mod watch;

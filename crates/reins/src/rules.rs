@@ -3,8 +3,9 @@
 use crate::cli::{RuleWord, RulesArgs, RulesCommand};
 use crate::exit;
 use anyhow::Result;
-use reins_control::RuleBook;
-use reins_core::Rule;
+use reins_control::{RuleBook, whole_site};
+use reins_core::{Rule, Sends, Site};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,6 +25,16 @@ pub(crate) async fn main(args: RulesArgs) -> Result<ExitCode> {
             let origin = book.set(&site, rule).await?;
             writeln!(out, "{} {origin}: {meaning}", rule.as_str())?;
         }
+        RulesCommand::Sends { site, also, only, anywhere: _ } => {
+            let sites = also.iter().map(|site| whole_site(site)).collect::<Result<_, _>>()?;
+            let sends = match (only, also.is_empty()) {
+                (true, _) => Sends::Only(sites),
+                (false, false) => Sends::Also(sites),
+                (false, true) => Sends::Anywhere,
+            };
+            let origin = book.set_sends(&site, sends.clone()).await?;
+            writeln!(out, "sends  {origin}: {}", told(&sends))?;
+        }
         RulesCommand::Remove { site } => match book.remove(&site).await? {
             (origin, true) => writeln!(out, "the rule for {origin} is removed")?,
             (origin, false) => {
@@ -32,14 +43,33 @@ pub(crate) async fn main(args: RulesArgs) -> Result<ExitCode> {
             }
         },
         RulesCommand::List => {
-            let rules = book.list().await?;
-            if rules.is_empty() {
+            let (rules, sends) = (book.list().await?, book.sends().await?);
+            if rules.is_empty() && sends.is_empty() {
                 writeln!(out, "no rules; add one with `reins rules add always|never SITE`")?;
             }
             for (origin, rule) in rules {
                 writeln!(out, "{:<6} {origin}", rule.as_str())?;
             }
+            for (origin, sends) in sends {
+                writeln!(out, "sends  {origin}: {}", told(&sends))?;
+            }
         }
     }
     Ok(ExitCode::from(exit::DONE))
+}
+
+/// What its pages may do while the agent acts in them.
+fn told(sends: &Sends) -> String {
+    let listed =
+        |sites: &BTreeSet<Site>| sites.iter().map(Site::to_string).collect::<Vec<_>>().join(", ");
+    match sends {
+        Sends::Anywhere => "anywhere".to_owned(),
+        Sends::Also(sites) => format!("also to {}", listed(sites)),
+        Sends::Only(sites) if sites.is_empty() => {
+            "only to its own site and those you name".to_owned()
+        }
+        Sends::Only(sites) => {
+            format!("only to its own site, those you name and {}", listed(sites))
+        }
+    }
 }

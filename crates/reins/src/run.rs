@@ -9,6 +9,7 @@ use crate::model;
 use crate::past::{Past, Settings};
 use crate::record::{Keep, Note, Record};
 use crate::steps::{Show, Steps, print_json};
+use crate::thinking;
 use crate::trace::Traced;
 use anyhow::{Result, bail};
 use reins_agent::{RunEnd, RunReport};
@@ -89,6 +90,7 @@ pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<Ex
     let show = if args.json { Show::Json } else { Show::Rows };
     let chosen =
         model::choose(&begin.store, args.model.as_deref(), args.base_url.as_deref()).await?;
+    let mind = thinking::mind(&args.thinking, &begin.store, &chosen, args.url.clone()).await?;
     // Whoever asks the model spends from the same allowance (W-272).
     let model: Arc<dyn Model> = match args.allow_cost {
         Some(allowed) => Arc::new(Metered::new(chosen.client, allowed)?),
@@ -121,7 +123,8 @@ pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<Ex
         Some(record) => Arc::new(Traced { model, record: record.clone() }),
         None => model,
     };
-    let report = Drive { args: &args, begin: &begin, steps: &steps, show }.to_the_end(model).await;
+    let report =
+        Drive { args: &args, begin: &begin, steps: &steps, show }.to_the_end(model, mind).await;
     control.close().await;
     if let Some(record) = &record
         && let Err(error) = close(record, &report).await

@@ -174,7 +174,7 @@ impl Steps {
 
     fn cards(&self) -> Box<dyn Answerer + '_> {
         if self.always_yes {
-            return Box::new(crate::demo::Yes);
+            return Box::new(crate::demo::Yes { terminal: &self.terminal });
         }
         match self.show {
             Show::Rows => Box::new(TerminalCards { terminal: &self.terminal }),

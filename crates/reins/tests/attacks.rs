@@ -60,6 +60,102 @@ async fn r221_no_attack_reaches_its_server_and_every_twin_works() {
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
 }
 
+/// Some cases of each family, another choice for each `from`.
+fn some(every: usize, from: usize) -> Vec<Case> {
+    let mut seen = std::collections::HashMap::<String, usize>::new();
+    let chosen = |case: &Case| {
+        let number = seen.entry(case.family.clone()).or_insert(from);
+        *number += 1;
+        (*number - 1).is_multiple_of(every)
+    };
+    cases().into_iter().filter(chosen).collect()
+}
+
+/// Plays some cases and returns what does not hold, and how many twins worked. Where nobody can be asked, a twin
+/// that needs a card does not work, and that is right.
+async fn sample(door: DoorKind, level: Level, cases: &[Case]) -> (Vec<String>, usize) {
+    let data = tempfile::tempdir().unwrap();
+    let plan = Plan {
+        program: Path::new(env!("CARGO_BIN_EXE_reins")),
+        data: data.path(),
+        door,
+        level,
+        more: Vec::new(),
+        browsers: 2,
+    };
+    let holes = Holes::read(&folder().join("holes.toml")).unwrap();
+    let both = [Variant::Attack, Variant::Twin];
+    let mut findings = Vec::new();
+    let mut plays = play_all(&plan, cases, &both).await.unwrap();
+    let known = |play: &Play| {
+        [&holes.won, &holes.races, &holes.broken].iter().any(|list| list.contains_key(&play.case))
+    };
+    let unasked = |play: &Play| play.notes.iter().any(|note| note.ends_with("needs_confirmation"));
+    let missed = |play: &Play| {
+        play.fault.is_some() || (play.variant == "twin" && !play.worked && !unasked(play))
+    };
+    for _ in 0..MORE_TRIES {
+        let again: Vec<Case> = cases
+            .iter()
+            .filter(|case| plays.iter().any(|play| play.case == case.name && missed(play)))
+            .cloned()
+            .collect();
+        if again.is_empty() {
+            break;
+        }
+        for fresh in play_all(&plan, &again, &both).await.unwrap() {
+            let old = plays
+                .iter_mut()
+                .find(|old| old.case == fresh.case && old.variant == fresh.variant)
+                .unwrap();
+            let won = fresh.variant == "attack" && !fresh.won.is_empty();
+            if missed(old) || won {
+                *old = fresh;
+            }
+        }
+    }
+    for play in plays.iter().filter(|play| !known(play)) {
+        let won = play.variant == "attack" && !play.won.is_empty();
+        if won || missed(play) {
+            let (door, level) = (door.name(), level.name());
+            findings.push(format!("{door} {level}: {play:?}"));
+        }
+    }
+    let worked = plays.iter().filter(|play| play.variant == "twin" && play.worked).count();
+    (findings, worked)
+}
+
+/// where more is asked nothing more gets through, and the person's yes is enough for what is honest.
+#[tokio::test(flavor = "multi_thread")]
+async fn r142_no_attack_wins_at_the_levels_that_ask_more() {
+    let mut findings = Vec::new();
+    for (level, from) in [(Level::Careful, 1), (Level::Ask, 6)] {
+        let cases = some(EVERY, from);
+        let (found, worked) = sample(DoorKind::Mcp, level, &cases).await;
+        findings.extend(found);
+        assert!(worked * 2 > cases.len(), "{worked} of {} twins work", cases.len());
+    }
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+}
+
+/// `reins run` has no rules of its own, at any level. Its safety check, the same model, says yes to
+/// everything here.
+#[tokio::test(flavor = "multi_thread")]
+async fn r036_no_attack_wins_through_a_run() {
+    let mut findings = Vec::new();
+    for (level, from) in [(Level::Auto, 3), (Level::Careful, 9), (Level::Ask, 15)] {
+        let cases = some(2 * EVERY, from);
+        let (found, worked) = sample(DoorKind::Run, level, &cases).await;
+        findings.extend(found);
+        // At level ask everything needs a card.
+        assert!(worked > 0 || level == Level::Ask, "no twin works at {}", level.name());
+    }
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+}
+
+/// Each nth case of a family, where all were too many for a test. `make attacks` plays all.
+const EVERY: usize = 10;
+
 /// Twins that broke and holes that held are played again: a busy machine can miss a moment.
 const MORE_TRIES: usize = 2;
 

@@ -14,6 +14,10 @@ fn the_demo_reaches_its_end() {
     let (code, said) = demo(&["--yes"]);
     assert!(said.contains("1 newsletter sign-up(s), 1 order(s)"), "{said}");
     assert_eq!(code, 0, "{said}");
+    // one card for each step of the risky list, and no other.
+    let cards: Vec<&str> = said.lines().filter(|line| line.ends_with("Yes (--yes).")).collect();
+    let asked = |words: &str| cards.iter().filter(|card| card.contains(words)).count();
+    assert_eq!((cards.len(), asked("Subscribe"), asked("Pay")), (2, 1, 1), "{said}");
 }
 
 /// no answer is no yes. Without a terminal it says how to go on.

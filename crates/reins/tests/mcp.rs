@@ -77,6 +77,20 @@ async fn r149_r165_cards_go_through_elicitation() {
     client.close().await;
 }
 
+/// Codex gives its model the structured part of a result instead of the text, so it gets text alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn codex_gets_the_text_of_a_result_and_not_its_structure_instead() {
+    let (site, data) = (site().await, tempfile::tempdir().unwrap());
+    let app = format!("--app=http://127.0.0.1:{}", site.port());
+    for (name, structured) in [("codex-mcp-client", false), ("claude-code", true)] {
+        let mut client = Client::named(name, data.path(), &[&app], json!({})).await;
+        let page = client.call("navigate", json!({"url": site.url("/")})).await;
+        assert!(page.text.contains("# Desk"), "{}", page.text);
+        assert_eq!(page.raw["result"].get("structuredContent").is_some(), structured, "{name}");
+        client.close().await;
+    }
+}
+
 /// Where nobody can be asked, the step is refused with how to allow it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_cannot_ask_is_told_how_to_allow_the_step() {

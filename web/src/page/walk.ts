@@ -326,7 +326,10 @@ export class Walk implements Context {
     } else if (custom || HOSTS.has(tag)) this.hosts.push(el);
     if (custom && wantsInternals(el, tag, names, flags)) this.internals.push(number(el));
     const wanted = Flag.Pointer | Flag.Listens | Flag.Focused | Flag.Host;
-    if (hasId || count > 0 || flags & wanted || !isPlain || knownNumber(el) !== 0) {
+    // An empty cell can be what is to be filled in: pages open a field there on a double click.
+    const empty = tag === "td" && first === null && this.numbered < NUMBERED_TEXTS;
+    if (empty) this.numbered += 1;
+    if (hasId || count > 0 || flags & wanted || !isPlain || empty || knownNumber(el) !== 0) {
       const n = number(el);
       out[start + 2] = n;
       this.written.set(n, flagsAt);

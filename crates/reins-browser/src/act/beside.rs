@@ -14,11 +14,14 @@ pub(crate) async fn hold(browser: &Browser, tab: &Arc<Tab>, hold: &Hold, touched
     if touched.is_empty() || !hold.reaches {
         return;
     }
-    let sites = tab.state().sites_of(touched);
+    let (sites, hold) = {
+        let state = tab.state();
+        (state.sites_of(touched), hold.clone().sending(state.common_sends(touched)))
+    };
     let others = browser.inner.all_tabs().into_iter().filter(|other| other.id != tab.id);
     let widened = others.filter_map(|other| {
         let related = tab.is_related(&other);
-        let documents = other.state().stand_beside(hold, &sites, related);
+        let documents = other.state().stand_beside(&hold, &sites, related);
         (!documents.is_empty()).then_some(async move { widen(&other, &documents).await })
     });
     join_all(widened.collect::<Vec<_>>()).await;

@@ -6,7 +6,7 @@ use super::settle::{self, After};
 use super::step::Step;
 use super::through::{Place, Point, hush, place, withdraw};
 use crate::keyboard::modifier_bits;
-use crate::report::Why;
+use crate::report::{Stop, Why};
 use futures_util::future::join;
 use reins_core::{FormMethod, Modifiers, MouseButton, Outcome, Submission, TargetRecord};
 use serde::{Deserialize, Serialize};
@@ -116,9 +116,20 @@ pub(crate) async fn click(
     if matches!(outcome, Outcome::Completed) {
         settle::after(step, After::Gesture(&target.node.frame)).await;
     }
-    let outcome = final_word(step, outcome);
+    let stop = step.tab.state().report.stop.clone();
+    let outcome = match stop {
+        // That was all of a right click that matters.
+        Some((_, stop)) if came_up_under(button, &stop) => outcome,
+        _ => final_word(step, outcome),
+    };
     withdraw(step, token);
     outcome
+}
+
+/// Whether a menu, or the like, came up under a right click: the press opens it, and the release then
+/// falls on it. The guard has kept the release from it, since nobody approved anything there.
+fn came_up_under(button: MouseButton, stop: &Stop) -> bool {
+    button == MouseButton::Right && stop.why == Why::Slipped && stop.partly
 }
 
 /// Clicks without waiting for what the page does then. The announcement is still there afterwards.
@@ -164,6 +175,9 @@ pub(crate) async fn gesture(
         match hear(step, &target.node.frame, sending).await {
             Heard::Through => return (Outcome::Completed, token),
             Heard::Ended(outcome) => return (outcome, token),
+            Heard::Stopped(_, stop) if came_up_under(button, &stop) => {
+                return (Outcome::Completed, token);
+            }
             Heard::Stopped(frame, stop) => {
                 let again = matches!(stop.why, Why::Missed | Why::Elsewhere)
                     && !stop.partly

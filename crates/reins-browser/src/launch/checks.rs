@@ -33,7 +33,9 @@ pub(crate) fn profile(options: &LaunchOptions) -> Result<(), StartError> {
                 .map(drop)
                 .map_err(|source| StartError::ProfileUnusable { dir: base, source })
         }
-        Profile::Persistent(dir) => profile::prepare(dir, std::env::home_dir().as_deref()),
+        Profile::Persistent(dir) => {
+            profile::prepare(dir, std::env::home_dir().as_deref(), options.headless)
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The command line of a browser: pure, so that what is passed can be read and tested.
 
 use super::LaunchOptions;
+use crate::containment::Connections;
+use crate::proxy;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -39,6 +41,8 @@ const ALWAYS: &[&str] = &[
 /// (tried on Chromium 156), so nothing would watch what it sends first. Other sites keep theirs.
 /// Federated sign-in by the browser: it fetches what a page names as a provider by itself, where nothing
 /// can be held; sites go on with windows and redirects.
+/// What "energy saver" (see preferences.rs) does beyond drawing less: it freezes tabs in the background
+/// and delays timers.
 const FEATURES_OFF: &[&str] = &[
     "Translate",
     "MediaRouter",
@@ -50,6 +54,8 @@ const FEATURES_OFF: &[&str] = &[
     "WebUIOmniboxFullPopup",
     "IsolateSandboxedIframes",
     "FedCm",
+    "FreezingOnBatterySaverMode",
+    "BatterySaverModeAlignWakeUps",
 ];
 
 /// What a browser without a window is started with.
@@ -106,6 +112,10 @@ pub(crate) fn arguments(
     args.push(user_data);
     // Chromium takes the last list only, so those of the caller are joined with ours.
     let mut features: Vec<String> = FEATURES_OFF.iter().map(|f| (*f).to_owned()).collect();
+    if let Connections::Through(proxy) = &options.containment.connections {
+        args.extend(proxy.arguments().map(OsString::from));
+        features.extend(proxy::FEATURES_OFF.iter().map(|f| (*f).to_owned()));
+    }
     for extra in &options.extra_args {
         match extra.to_str().and_then(|e| e.strip_prefix(DISABLE_FEATURES)) {
             Some(more) => features.push(more.to_owned()),
@@ -157,6 +167,29 @@ mod tests {
         }
         let asked = LaunchOptions { no_sandbox: true, ..LaunchOptions::default() };
         assert!(text(&asked, true).contains(&"--no-sandbox".to_owned()));
+    }
+
+    /// S-X12, S-146: no way around the proxy, and its password in no command line.
+    #[test]
+    fn s_x12_a_browser_with_a_proxy_goes_no_other_way() {
+        let mut options = LaunchOptions::default();
+        options.containment.connections = Connections::Through(proxy::ProxyAccess {
+            address: "127.0.0.1:4711".parse().unwrap(),
+            user: "session-1".into(),
+            password: reins_core::Secret::new("hidden".into()),
+        });
+        let args = text(&options, true);
+        for wanted in [
+            "--proxy-server=http://127.0.0.1:4711",
+            "--proxy-bypass-list=<-loopback>",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            "--disable-quic",
+            "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+        ] {
+            assert!(args.iter().any(|arg| arg == wanted), "{wanted}: {args:?}");
+        }
+        assert!(!args.iter().any(|arg| arg.contains("hidden")), "{args:?}");
+        assert!(!text(&LaunchOptions::default(), true).iter().any(|arg| arg.contains("proxy")));
     }
 
     #[test]

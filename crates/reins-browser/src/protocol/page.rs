@@ -102,7 +102,7 @@ reins_cdp::protocol! {
         url: String, method: String, #[serde(default)] headers: serde_json::Map<String, serde_json::Value>,
         post_data: Option<String>
     };
-    type "Fetch.AuthChallenge" AuthChallenge { origin: String, realm: String };
+    type "Fetch.AuthChallenge" AuthChallenge { origin: String, realm: String, source: Option<String> };
 
     event "Page.frameAttached" FrameAttached { frame_id: String, parent_frame_id: String };
     event "Page.frameDetached" FrameDetached { frame_id: String, reason: Option<String> };
@@ -173,10 +173,20 @@ pub(crate) struct Clip {
     pub(crate) scale: f64,
 }
 
-/// What a site is told that asks for a name and a password.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+/// What a site or a proxy is told that asks for a name and a password. It is never printed.
+#[derive(Clone, Default, serde::Serialize)]
 pub(crate) struct AuthAnswer<'a> {
     pub(crate) response: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) username: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) password: Option<&'a str>,
+}
+
+impl std::fmt::Debug for AuthAnswer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuthAnswer").field("response", &self.response).finish_non_exhaustive()
+    }
 }
 
 /// Which requests are held.

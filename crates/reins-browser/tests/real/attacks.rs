@@ -221,17 +221,21 @@ async fn r191_unannounced_trusted_input_is_reported_and_reaches_the_page() {
 async fn r183_cancel_never_clicks() {
     let page = "<div id=d style='width:60px;height:60px;background:red' role=button aria-label=From onmousedown=\"hit('down')\" onclick=\"hit('click')\"></div>\
         <div role=button aria-label=To style='margin-top:300px;width:60px;height:60px;background:blue' onmouseup=\"hit('up')\"></div>\
-        <script>document.onmousemove=e=>{if(e.buttons){const t=Date.now()+700;while(Date.now()<t);}}</script>";
-    let world = World::start([("/", Page::html(page))]).await;
+        <script>document.onmousemove=e=>{if(!e.buttons)return;for(let said='';said!='open';){const x=new XMLHttpRequest();\
+        x.open('GET','/gate',false);x.send();said=x.responseText}}</script>";
+    // The page hangs in the first move until the step is over.
+    let gate = Page::raw("text/plain", "shut").with_header("cache-control", "no-store");
+    let world = World::start([("/", Page::html(page)), ("/gate", gate)]).await;
     done(&world.go("/").await);
     let (from, to) = (world.record("From").await, world.record("To").await);
     let cancel = tokio_util::sync::CancellationToken::new();
     let drag = Action::Drag { from: Box::new(from), to: Box::new(to) };
     let stop = async {
-        assert!(world.hit("down").await);
+        assert!(world.site.wait_hit("down", crate::support::LONG).await);
         cancel.cancel();
     };
     let (acted, ()) = tokio::join!(world.act_until(drag, cancel.clone()), stop);
+    world.site.set("/gate", Page::raw("text/plain", "open"));
     assert!(matches!(acted.outcome, Outcome::Unknown(_)), "{acted:?}");
     done(&world.go("/?again").await);
     assert_eq!(world.site.hits("up") + world.site.hits("click"), 0);

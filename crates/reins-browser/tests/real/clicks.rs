@@ -102,6 +102,23 @@ document.title='x'</script>"#;
     }
 }
 
+/// Pages open a menu of their own where a right click was pressed, under the pointer. The click is
+/// done then, and the menu has seen nothing of it.
+#[tokio::test]
+async fn a_menu_that_comes_up_under_a_right_click_is_no_failure() {
+    let page = "<button id=row>Row</button><script>row.oncontextmenu=e=>{e.preventDefault();const m=document.createElement('div');\
+        m.style.cssText=`position:fixed;left:${e.clientX-9}px;top:${e.clientY-9}px;width:90px;height:40px;background:#ddd`;\
+        m.innerHTML='<button id=hold>Hold</button>';m.onmouseup=()=>hit('menu');\
+        document.body.append(m);document.getElementById('hold').onclick=()=>hit('hold')}</script>";
+    let world = World::start([("/", Page::html(page))]).await;
+    done(&world.go("/").await);
+    let target = world.record("Row").await;
+    done(&world.act(click_with(target, MouseButton::Right, 1, Modifiers::default())).await);
+    assert_eq!(world.site.hits("menu"), 0);
+    done(&world.click("Hold").await);
+    assert!(world.site.wait_hit("hold", std::time::Duration::from_secs(10)).await);
+}
+
 /// A link in a closed shadow root whose caption the page slots in is hit where its caption is.
 #[tokio::test]
 async fn a_slotted_caption_belongs_to_the_link_in_the_closed_root() {

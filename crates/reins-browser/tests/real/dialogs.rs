@@ -119,3 +119,31 @@ async fn w622_a_page_that_leaves_by_itself_asks() {
     done(&world.act(answer(&world, true, None)).await);
     assert!(world.info().unwrap().url.ends_with("/else"), "it left");
 }
+
+/// W-623: an answer does not wait for commands that are stuck behind the dialog, and a stop ends
+/// whatever waits there. W-624: nobody but an act answers it.
+#[tokio::test]
+async fn w623_answers_and_stops_do_not_wait_for_what_is_stuck() {
+    let world = World::start([("/", Page::html(DIALOGS))]).await;
+    done(&world.go("/").await);
+    done(&world.click("Confirm button").await);
+    // The page is in the middle of its script: this can't be answered before the dialog is.
+    let stuck = world.eval("1 + 1");
+    let answered = async {
+        let dialog = world.info().unwrap().dialog.expect("w624: it is still open");
+        assert_eq!(dialog.message, "CONFIRM_MESSAGE");
+        done(&world.act(answer(&world, false, None)).await);
+    };
+    let (two, ()) = tokio::join!(stuck, answered);
+    assert_eq!(two, 2);
+    assert!(world.hit("confirm_false").await);
+
+    done(&world.click("Alert button").await);
+    let cancel = tokio_util::sync::CancellationToken::new();
+    cancel.cancel();
+    let stopped = world.act_until(answer(&world, true, None), cancel).await;
+    refused(&stopped, "stopped");
+    assert!(world.info().unwrap().dialog.is_some(), "a stop answers nothing");
+    done(&world.act(answer(&world, true, None)).await);
+    assert!(world.hit("alert_done").await);
+}

@@ -3,7 +3,7 @@
 use crate::support::{LONG, Page, World, done, refused};
 use reins_browser::{Navigation, WaitFor};
 use reins_core::{Action, HistoryStep};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[tokio::test]
 async fn a054_a_navigation_is_told_as_what_it_was() {
@@ -196,7 +196,6 @@ async fn a_busy_page_holds_nobody_up() {
     for (nth, button, other_site) in [(1, "Start busy loop", true), (2, "Loop inside", false)] {
         done(&world.go("/").await);
         let plain = world.record("Plain button").await;
-        let started = Instant::now();
         let acted = world.click(button).await;
         done(&acted);
         // The one that begins a moment later leaves the page at rest until then.
@@ -217,9 +216,13 @@ async fn a_busy_page_holds_nobody_up() {
         let url = if other_site { world.site.other_url("/else") } else { world.site.url("/else") };
         let acted = world.open(&url).await;
         done(&acted);
-        let text = world.text().await;
-        assert!(text.contains("Elsewhere"), "{button} {acted:?} {text}");
-        assert!(started.elapsed() < Duration::from_secs(60), "no call waited for ever");
+        // The page is there; on a busy machine it may need a moment until it answers.
+        let there = async {
+            while !world.text().await.contains("Elsewhere") {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(LONG, there).await.expect("the page elsewhere");
     }
     assert_eq!(world.site.hits("plain"), 0);
 }

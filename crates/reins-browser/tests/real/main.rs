@@ -18,6 +18,7 @@ mod loading;
 mod pictures;
 mod protocol;
 mod reach;
+mod sends;
 mod sockets;
 mod structures;
 mod support;

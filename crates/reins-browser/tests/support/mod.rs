@@ -1,4 +1,6 @@
-//! Navigation as a pinned session does it: everything on this machine is the app.
+//! Acts as a pinned session does them: everything on this machine is the app.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use reins_browser::{Acted, Browser, TabInfo};
 use reins_core::{Action, StepId, TurnId};
@@ -10,8 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 /// Opens an address on this machine in a tab.
 pub(crate) async fn open(browser: &Browser, tab: &TabInfo, url: &str) -> Acted {
+    act(browser, tab, Action::Navigate { tab: tab.id.clone(), url: url.to_owned() }).await
+}
+
+/// Does one thing.
+pub(crate) async fn act(browser: &Browser, tab: &TabInfo, action: Action) -> Acted {
+    let app = ["http://127.0.0.1:*", "http://localhost:*"].map(|origin| origin.parse().unwrap());
     let facts = Facts {
-        policy: &Policy::Pinned(vec!["http://127.0.0.1:*".parse().unwrap()]),
+        policy: &Policy::Pinned(app.to_vec()),
         level: Level::Auto,
         rules: &SiteRules::default(),
         turn: &TurnFacts::default(),
@@ -23,7 +31,6 @@ pub(crate) async fn open(browser: &Browser, tab: &TabInfo, url: &str) -> Acted {
         holding: Holding::Never,
         moment: Moment { turn: TurnId(1), step: StepId(1), stops: 0 },
     };
-    let action = Action::Navigate { tab: tab.id.clone(), url: url.to_owned() };
     match evaluate(action, &facts) {
         Decision::Allow(approved) => browser.act(approved, CancellationToken::new()).await,
         other => panic!("the guard does not allow it: {other:?}"),

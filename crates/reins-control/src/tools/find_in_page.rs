@@ -16,7 +16,8 @@ pub(crate) struct Args {
 tool!(
     "find_in_page",
     "Find text",
-    "Find a text anywhere on the page, on or off screen; returns the lines around it with refs.",
+    "Find a text anywhere on the page, on or off screen; returns the lines around it with refs, \
+     also for plain text and table cells.",
     Read,
     Core,
     Args,

@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// default: down one screen, or ref into view
     #[serde(default)]
     to: Option<Direction>,
-    /// scrolled element
+    /// what scrolls, or something in it
     #[serde(default)]
     r#ref: Option<RefArg>,
     /// CSS pixels instead of a screen

@@ -2,6 +2,7 @@
 
 use crate::plan::{Card, Effect, Fault};
 use crate::run::{Do, End, Report, effect};
+use reins_control::Level;
 
 /// What does not hold.
 pub fn check(report: &Report) -> Vec<String> {
@@ -48,7 +49,11 @@ pub fn check(report: &Report) -> Vec<String> {
             .map(|(_, c)| *c)
             .collect();
         let agreed = cards.iter().all(|card| matches!(card, Card::Allow | Card::Late));
-        let asked = if told.what == Do::Submit { cards.len() == 1 } else { cards.len() <= 1 };
+        // At level careful the first step of a turn may be asked twice: as a plan, and as what it is.
+        let most = if report.level == Level::Careful { 2 } else { 1 };
+        // At level ask nothing is done without a card.
+        let least = usize::from(told.what == Do::Submit || report.level == Level::Ask);
+        let asked = (least..=most).contains(&cards.len());
         if !(effects.is_empty() || agreed && asked) {
             wrong("was done without its own yes");
         }

@@ -10,8 +10,8 @@ use reins_browser::Browser;
 use reins_cdp::Connection;
 use reins_cdp::testing::{Chromium, chrome};
 use reins_control::{
-    Answerer, BrowserSource, CallRequest, CardAnswer, Control, GivenBrowser, Question, TurnStart,
-    tool,
+    Answerer, BrowserSource, CallRequest, CardAnswer, Control, GivenBrowser, Level, Question,
+    TurnStart, tool,
 };
 use reins_core::{Outcome, OwnerId, SessionId};
 use reins_testing::{Page, Site};
@@ -43,6 +43,48 @@ enum When {
     Begun(Duration),
     Agreed(Duration),
     Arrived,
+}
+
+/// How the form goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Scene {
+    Page,
+    /// The form is in a frame.
+    Frame,
+    /// Its answer opens in a window.
+    Window,
+    /// The page asks first, and what sends the form is the answer.
+    Dialog,
+}
+
+const SCENES: &[Scene] = &[Scene::Page, Scene::Frame, Scene::Window, Scene::Dialog];
+
+const LEVELS: &[Level] = &[Level::Auto, Level::Careful, Level::Ask];
+
+impl Scene {
+    /// The step that sends the form.
+    fn tool(self) -> &'static str {
+        if self == Self::Dialog { "handle_dialog" } else { "click" }
+    }
+
+    fn pages(self) -> [(&'static str, Page); 3] {
+        let form = |more: &str| {
+            format!(
+                "<title>Shop</title><form action=/sign method=post{more}><button>Sign up</button></form>"
+            )
+        };
+        let form = match self {
+            Self::Page | Self::Frame => form(""),
+            Self::Window => form(" target=_blank"),
+            Self::Dialog => form(" onsubmit=\"return confirm('Sure?')\""),
+        };
+        let first = if self == Self::Frame { "<iframe src=/form></iframe>" } else { &form };
+        [
+            ("/", Page::html(first)),
+            ("/form", Page::html(&form)),
+            ("/sign", Page::html("<title>Thanks</title><h1>Thanks</h1>")),
+        ]
+    }
 }
 
 /// Long enough for a form that was sent to reach its server on a busy machine.
@@ -144,23 +186,20 @@ fn is_renderer(line: &str) -> bool {
 struct Desk {
     control: Control,
     site: Site,
+    scene: Scene,
     person: Person,
     owner: OwnerId,
     session: SessionId,
     cut: Arc<Cut>,
     button: String,
-    /// How each click ended, and how many forms had arrived and yeses been given by then.
+    /// Questions of the page that were answered with no.
+    dismissed: usize,
+    /// How each click ended, how many forms had arrived by then, and how many yeses were given for it.
     clicks: Vec<(End, usize, usize)>,
 }
 
 impl Desk {
-    async fn open(fault: Fault, dir: &std::path::Path) -> Self {
-        let html =
-            "<title>Shop</title><form action=/sign method=post><button>Sign up</button></form>";
-        let pages = [
-            ("/", Page::html(html)),
-            ("/sign", Page::html("<title>Thanks</title><h1>Thanks</h1>")),
-        ];
+    async fn open((fault, scene, level): (Fault, Scene, Level), dir: &std::path::Path) -> Self {
         let cut = Arc::new(Cut { browsers: Mutex::default(), cut: watch::Sender::new(0) });
         let giving = cut.clone();
         let source = if fault == Fault::Cut {
@@ -175,15 +214,17 @@ impl Desk {
                 no_sandbox: is_root(),
             }
         };
-        let control = Control::open(options(dir, source));
+        let control = Control::open(options(dir, level, source));
         Self {
             control: control.await.unwrap(),
-            site: Site::start(pages).await.unwrap(),
+            site: Site::start(scene.pages()).await.unwrap(),
+            scene,
             person: Person(watch::Sender::new(0)),
             owner: OwnerId::new("test"),
             session: SessionId::new("main"),
             cut,
             button: String::new(),
+            dismissed: 0,
             clicks: Vec::new(),
         }
     }
@@ -198,6 +239,13 @@ impl Desk {
         let mut text = String::new();
         // A browser that was just killed may need the next call to be noticed.
         for _ in 0..3 {
+            if self.scene == Scene::Dialog {
+                // A question that was left open keeps the page from going on.
+                let no = json!({"accept": false});
+                let left = self.call("handle_dialog", no, CancellationToken::new()).await;
+                let closed = left.is_ok_and(|reply| reply.outcome == Some(Outcome::Completed));
+                self.dismissed += usize::from(closed);
+            }
             let reply = self
                 .call("navigate", json!({"url": self.site.url("/")}), CancellationToken::new())
                 .await;
@@ -225,11 +273,19 @@ impl Desk {
         self.site.requests("/sign")
     }
 
-    /// Clicks, while something goes wrong. How the click ends.
+    /// Sends the form, while something goes wrong. How the step that sends it ends.
     async fn clicked(&self, fault: Option<(Fault, When)>) -> End {
+        let mut arguments = json!({"ref": self.button});
+        if self.scene == Scene::Dialog {
+            let asked = self.call("click", arguments, CancellationToken::new()).await;
+            if !asked.is_ok_and(|reply| reply.outcome == Some(Outcome::Completed)) {
+                return End::Error("no_question".into());
+            }
+            arguments = json!({"accept": true});
+        }
         let cancel = CancellationToken::new();
         let mut agreed = self.person.0.subscribe();
-        let clicking = self.call("click", json!({"ref": self.button}), cancel.clone());
+        let clicking = self.call(self.scene.tool(), arguments, cancel.clone());
         tokio::pin!(clicking);
         let strikes = async {
             let Some((fault, when)) = fault else { return std::future::pending().await };
@@ -276,6 +332,7 @@ impl Desk {
     }
 
     async fn click(&mut self, fault: Option<(Fault, When)>) {
+        let agreed = *self.person.0.borrow();
         let end = self.clicked(fault).await;
         let before = self.clicks.last().map_or(0, |(_, sent, _)| *sent);
         if !matches!(end, End::Refused(_) | End::Error(_)) && self.sent() == before {
@@ -290,7 +347,7 @@ impl Desk {
             };
             let _ = tokio::time::timeout(limit, arrived).await;
         }
-        self.clicks.push((end, self.sent(), *self.person.0.borrow()));
+        self.clicks.push((end, self.sent(), *self.person.0.borrow() - agreed));
     }
 }
 
@@ -305,7 +362,10 @@ async fn play(seed: u64) -> (Fault, Vec<End>, Vec<String>) {
     };
     let dir = tempfile::tempdir().unwrap();
     let mut problems = Vec::new();
-    let mut desk = Desk::open(fault, dir.path()).await;
+    let number = usize::try_from(seed).unwrap();
+    let scene = SCENES[(number + number / FAULTS.len()) % SCENES.len()];
+    let level = dice.one_of(LEVELS);
+    let mut desk = Desk::open((fault, scene, level), dir.path()).await;
     let record = Record::new(dir.path());
     match desk.begin().await {
         Some(text) => problems.push(format!("the page does not open at first: {text}")),
@@ -329,29 +389,31 @@ async fn play(seed: u64) -> (Fault, Vec<End>, Vec<String>) {
     if !left.is_empty() {
         problems.push(format!("processes are left: {left:?}"));
     }
-    let (mut sent, mut yes) = (0, 0);
-    for (end, sent_now, yes_now) in &desk.clicks {
-        let (effects, cards) = (sent_now - sent, yes_now - yes);
-        (sent, yes) = (*sent_now, *yes_now);
+    let mut sent = 0;
+    for (end, sent_now, cards) in &desk.clicks {
+        let effects = sent_now - sent;
+        sent = *sent_now;
         let fits = match end {
             End::Completed => effects == 1,
             End::Refused(_) | End::Error(_) | End::Read => effects == 0,
             End::Unknown(_) | End::Dropped => effects <= 1,
         };
-        if !fits || effects > cards {
+        if !fits || effects > *cards {
             problems.push(format!("{end:?} with {effects} forms and {cards} yeses"));
         }
     }
     if desk.sent() != sent {
         problems.push("a form went out after its call had ended".into());
     }
-    let rows: Vec<Row> = record.after(0).into_iter().filter(|row| row.tool == "click").collect();
+    let rows: Vec<Row> =
+        record.after(0).into_iter().filter(|row| row.tool == scene.tool()).collect();
     let recorded =
         |what: &str| rows.iter().filter(|row| row.outcome.as_deref() == Some(what)).count();
     let told = |fits: fn(&End) -> bool| desk.clicks.iter().filter(|(end, ..)| fits(end)).count();
     let dropped = told(|end| *end == End::Dropped);
     let (completed, unknown) =
         (told(|e| *e == End::Completed), told(|e| matches!(e, End::Unknown(_))));
+    let completed = completed + desk.dismissed;
     let fits = (completed..=completed + dropped).contains(&recorded("completed"))
         && (unknown..=unknown + dropped).contains(&recorded("unknown"))
         && rows.iter().all(|row| row.outcome.is_some());
@@ -361,13 +423,14 @@ async fn play(seed: u64) -> (Fault, Vec<End>, Vec<String>) {
     let ends: Vec<End> = desk.clicks.iter().map(|(end, ..)| end.clone()).collect();
     let problems = problems
         .into_iter()
-        .map(|p| format!("seed {seed} {fault:?} {when:?} {ends:?}: {p}"))
+        .map(|p| format!("seed {seed} {scene:?} {level:?} {fault:?} {when:?} {ends:?}: {p}"))
         .collect();
     (fault, ends, problems)
 }
 
-/// whatever is killed in the middle of a click that sends a form, the form is sent at most
-/// once, each time with a yes of its own, and never behind a word that says it was not.
+/// whatever is killed in the middle of a step that sends a form, from a page, a frame, into a window
+/// or behind a question of the page, and at every level, the form is sent at most once, each time with a yes of
+/// its own, and never behind a word that says it was not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r173_a055_faults_in_a_real_chromium() {
     let one = std::env::var("REINS_FAULT_SEED").ok().map(|seed| seed.parse().unwrap());

@@ -24,7 +24,7 @@ use check::check;
 use plan::Fault;
 use record::Record;
 use run::seeded;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::Write;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -70,7 +70,7 @@ fn part(number: u64) {
     let dir = directory();
     reins_store::Store::open(dir.path().join("reins.db")).unwrap();
     let record = Record::new(dir.path());
-    let mut calm = HashMap::new();
+    let mut calm = run::Calm::new();
     if let Some(seed) = std::env::var_os("REINS_FAULT_SEED") {
         let seed = seed.into_string().unwrap().parse().unwrap();
         let report = seeded(seed, &record, &mut calm);
@@ -90,8 +90,10 @@ fn part(number: u64) {
         let problems = check(&report);
         if !problems.is_empty() {
             let told: Vec<_> = report.told.iter().map(|t| (t.what, &t.end)).collect();
-            failed
-                .push(format!("REINS_FAULT_SEED={seed} {fault:?} {at:?} {told:?}: {problems:#?}"));
+            let level = report.level;
+            failed.push(format!(
+                "REINS_FAULT_SEED={seed} {level:?} {fault:?} {at:?} {told:?}: {problems:#?}"
+            ));
         }
     }
     assert!(failed.is_empty(), "{} of {RUNS} runs: {}", failed.len(), failed.join("\n"));

@@ -130,6 +130,7 @@ pub struct Desk<'a> {
 #[derive(Debug, Default)]
 pub struct Report {
     pub fault: Option<(Fault, At)>,
+    pub level: Level,
     pub told: Vec<Told>,
     pub ledger: Ledger,
     pub rows: Vec<Row>,
@@ -138,12 +139,17 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
+/// The calls of each scene at each level without a fault.
+pub type Calm = HashMap<(usize, Level), Vec<Told>>;
+
 /// A run with what its seed says.
-pub fn seeded(seed: u64, record: &Record, calm: &mut HashMap<usize, Vec<Told>>) -> Report {
+pub fn seeded(seed: u64, record: &Record, calm: &mut Calm) -> Report {
     let mut dice = Dice::new(seed);
     let scene = usize::try_from(dice.between(0, SCENES.len() as u64 - 1)).unwrap();
-    let calls = calm.entry(scene).or_insert_with(|| {
-        let report = play(SCENES[scene], Fault::None, At::Call(0), 1 << 16, record);
+    // Level auto twice as often: there most steps come without a card.
+    let level = dice.one_of(&[Level::Auto, Level::Auto, Level::Careful, Level::Ask]);
+    let calls = calm.entry((scene, level)).or_insert_with(|| {
+        let report = play(SCENES[scene], level, (Fault::None, At::Call(0)), 1 << 16, record);
         let ended = report.told.iter().all(|t| matches!(t.end, End::Completed | End::Read));
         assert!(ended && report.problems.is_empty(), "without a fault: {report:#?}");
         report.told
@@ -163,11 +169,17 @@ pub fn seeded(seed: u64, record: &Record, calm: &mut HashMap<usize, Vec<Told>>) 
     };
     // A narrow pipe makes commands wait half written.
     let capacity = dice.one_of(&[64, 700, 1 << 16]);
-    play(SCENES[scene], fault, at, capacity, record)
+    play(SCENES[scene], level, (fault, at), capacity, record)
 }
 
 /// A run with a given fault.
-pub fn play(scene: &[Do], fault: Fault, at: At, capacity: usize, record: &Record) -> Report {
+pub fn play(
+    scene: &[Do],
+    level: Level,
+    (fault, at): (Fault, At),
+    capacity: usize,
+    record: &Record,
+) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
@@ -176,15 +188,16 @@ pub fn play(scene: &[Do], fault: Fault, at: At, capacity: usize, record: &Record
     let shared = Arc::new(Shared::new(fault, at, capacity));
     let before = record.last();
     if std::env::var_os("REINS_FAULT_SEED").is_some() {
-        eprintln!("{scene:?} {fault:?} {at:?}, a pipe of {capacity} bytes");
+        eprintln!("{scene:?} at {level:?}, {fault:?} {at:?}, a pipe of {capacity} bytes");
     }
-    let mut report = runtime.block_on(walk(scene, &shared, record));
+    let mut report = runtime.block_on(walk(scene, level, &shared, record));
     let alive = runtime.metrics().num_alive_tasks();
     if alive > 0 {
         report.problems.push(format!("{alive} tasks are left"));
     }
     drop(runtime);
     report.fault = Some((fault, at));
+    report.level = level;
     // The store's thread lets go of its name a moment after the last handle is gone.
     while std::fs::read_dir(record.dir().join("reins.db.owners"))
         .is_ok_and(|mut all| all.next().is_some())
@@ -204,7 +217,9 @@ fn told_at_start(dir: &Path) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let lines = runtime.block_on(async {
         let control =
-            Control::open(options(dir, BrowserSource::Dedicated(dir.into()))).await.unwrap();
+            Control::open(options(dir, Level::Auto, BrowserSource::Dedicated(dir.into())))
+                .await
+                .unwrap();
         let lines = control.interrupted().await;
         control.close().await;
         lines
@@ -212,11 +227,11 @@ fn told_at_start(dir: &Path) -> usize {
     lines.len()
 }
 
-/// A guarded session at level auto.
-pub(crate) fn options(dir: &Path, source: BrowserSource) -> ControlOptions {
+/// A guarded session. No safety check is there to answer for the person.
+pub(crate) fn options(dir: &Path, level: Level, source: BrowserSource) -> ControlOptions {
     ControlOptions {
         source,
-        level: Level::Auto,
+        level,
         app: Vec::new(),
         named: Vec::new(),
         downloads: None,
@@ -228,8 +243,8 @@ pub(crate) fn options(dir: &Path, source: BrowserSource) -> ControlOptions {
     }
 }
 
-async fn walk(scene: &[Do], shared: &Arc<Shared>, record: &Record) -> Report {
-    let mut desk = Desk::open(shared, record).await;
+async fn walk(scene: &[Do], level: Level, shared: &Arc<Shared>, record: &Record) -> Report {
+    let mut desk = Desk::open(level, shared, record).await;
     for what in scene {
         desk.call(*what).await;
     }
@@ -249,7 +264,7 @@ async fn walk(scene: &[Do], shared: &Arc<Shared>, record: &Record) -> Report {
 }
 
 impl<'a> Desk<'a> {
-    async fn open(shared: &Arc<Shared>, record: &'a Record) -> Self {
+    async fn open(level: Level, shared: &Arc<Shared>, record: &'a Record) -> Self {
         let given = Given::default();
         let (sharing, giving) = (shared.clone(), given.clone());
         let source = BrowserSource::Given(GivenBrowser::new(move |containment| {
@@ -262,7 +277,7 @@ impl<'a> Desk<'a> {
             }
             .boxed()
         }));
-        let control = Control::open(options(record.dir(), source)).await.unwrap();
+        let control = Control::open(options(record.dir(), level, source)).await.unwrap();
         shared.set_control(Some(control.clone()));
         let mut desk = Self {
             shared: shared.clone(),

@@ -1,7 +1,7 @@
 //! Answers in the Chat format.
 
 use crate::error::ModelError;
-use crate::event::{ModelEvent, StopReason, Usage};
+use crate::event::{ModelEvent, Odds, StopReason, Usage};
 use crate::failure;
 use crate::message::Kept;
 use crate::provider::Endpoint;
@@ -142,6 +142,7 @@ impl Decoder {
             self.seal(piece);
         }
         self.content(delta.get("content").unwrap_or(&Value::Null), out);
+        out.extend(read_odds(choice));
         if let Some(text) = delta.get("refusal").and_then(Value::as_str).filter(|t| !t.is_empty()) {
             out.push(ModelEvent::Text(text.to_owned()));
         }
@@ -251,6 +252,23 @@ impl Decoder {
             }
         }
     }
+}
+
+/// How likely the pieces of the content were.
+fn read_odds(choice: &Value) -> Option<ModelEvent> {
+    let pieces = choice.pointer("/logprobs/content")?.as_array()?;
+    let one = |piece: &Value| {
+        let (text, log) = (piece.get("token")?.as_str()?, piece.get("logprob")?.as_f64()?);
+        Some((text.to_owned(), log.min(0.0)))
+    };
+    let odds = pieces.iter().filter_map(|piece| {
+        let (text, log) = one(piece)?;
+        let top = piece.get("top_logprobs").and_then(Value::as_array).into_iter().flatten();
+        let others = top.filter_map(one).filter(|(other, _)| *other != text).collect();
+        Some(Odds { text, log, others })
+    });
+    let odds: Vec<_> = odds.collect();
+    (!odds.is_empty()).then_some(ModelEvent::Odds(odds))
 }
 
 fn read_usage(usage: &Value) -> Usage {

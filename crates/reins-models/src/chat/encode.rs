@@ -13,6 +13,9 @@ const BRIDGE: &str = "OK.";
 /// Models behind a server that takes marks for which the marks mean something.
 const MARKED: [&str; 3] = ["anthropic/", "google/gemini", "qwen/"];
 
+/// What else was likely at each place of an answer: as many as the format has.
+const ALTERNATIVES: u32 = 20;
+
 /// The JSON body of a request.
 pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     let dialect = target.dialect;
@@ -32,6 +35,18 @@ pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     }
     if let Some((name, value)) = reasoning(request.reasoning, target) {
         body.insert(name.to_owned(), value);
+    }
+    if let (Some(shape), true) = (&request.shape, dialect.shapes) {
+        body.insert(
+            "response_format".to_owned(),
+            json!({"type": "json_schema", "json_schema": {
+                "name": shape.name, "strict": true, "schema": shape.schema,
+            }}),
+        );
+    }
+    if request.odds && dialect.odds {
+        body.insert("logprobs".to_owned(), json!(true));
+        body.insert("top_logprobs".to_owned(), json!(ALTERNATIVES));
     }
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {

@@ -52,6 +52,10 @@ pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     if let Some(thinking) = thinking(request.reasoning, target) {
         settings.insert("thinkingConfig".to_owned(), thinking);
     }
+    if let (Some(shape), true) = (&request.shape, target.dialect.shapes) {
+        settings.insert("responseMimeType".to_owned(), json!("application/json"));
+        settings.insert("responseJsonSchema".to_owned(), shape.schema.clone());
+    }
     if !settings.is_empty() {
         body.insert("generationConfig".to_owned(), Value::Object(settings));
     }

@@ -23,6 +23,10 @@ pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     if let (Some(temperature), true) = (request.temperature, dialect.temperature && !thinks) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
+    if let (Some(shape), true) = (&request.shape, dialect.shapes) {
+        let config = body.entry("output_config").or_insert_with(|| json!({}));
+        config["format"] = json!({"type": "json_schema", "schema": shape.schema});
+    }
     let cached = request.caching != Caching::Off && dialect.caching;
     if !request.system.is_empty() {
         let mut system = json!({"type": "text", "text": request.system});

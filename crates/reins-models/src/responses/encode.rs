@@ -32,6 +32,14 @@ pub(crate) fn body(request: &ChatRequest, target: &Target<'_>) -> Value {
     if let Some(limit) = request.max_tokens {
         body.insert("max_output_tokens".to_owned(), json!(limit.max(FEWEST_TOKENS)));
     }
+    if let (Some(shape), true) = (&request.shape, dialect.shapes) {
+        body.insert(
+            "text".to_owned(),
+            json!({"format": {
+                "type": "json_schema", "name": shape.name, "strict": true, "schema": shape.schema,
+            }}),
+        );
+    }
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             json!({

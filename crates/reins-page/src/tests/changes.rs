@@ -46,6 +46,29 @@ fn r132_a_delta_says_what_changed() {
     }
 }
 
+/// Lists that are sorted or dragged keep their elements: a new order is a change.
+#[test]
+fn r132_a_new_order_is_told() {
+    let list = |order: &[u32]| -> String {
+        let button = |n: &u32| {
+            format!("<button :n={n}>{}</button>", ["A", "B", "C", "D", "E"][*n as usize - 1])
+        };
+        order.iter().map(button).collect()
+    };
+    for (before, after, said) in [
+        ([1, 2, 3, 4, 5], [5, 1, 2, 3, 4], "> e5 button \"E\" is now before e1"),
+        ([1, 2, 3, 4, 5], [1, 3, 4, 5, 2], "> e2 button \"B\" is now after e5"),
+        (
+            [1, 2, 3, 4, 5],
+            [1, 5, 4, 3, 2],
+            "> e5 button \"E\" is now before e4\n> e4 button \"D\" is now before e3\n> e3 button \"C\" is now before e2",
+        ),
+        ([1, 2, 3, 4, 5], [5, 4, 3, 2, 1], "> order now: e5 e4 e3 e2 e1"),
+    ] {
+        assert_eq!(change(&list(&before), &list(&after)), said);
+    }
+}
+
 /// One changed thing costs at most 600 bytes, however long the page is.
 #[test]
 fn r132_one_change_is_at_most_600_bytes() {

@@ -130,3 +130,23 @@ fn landmarks_and_groups() {
         ),
     ]);
 }
+
+/// Two columns of a board with a card each: which card stands where is what the page is about.
+#[test]
+fn a_part_with_a_name_keeps_it_around_a_single_thing() {
+    check(&[
+        (
+            "<section aria-label=Open><button>Paint</button></section><section aria-label=Done><button>Print</button></section>",
+            r#"
+            - region "Open"
+              - button "Paint" [ref=e1]
+            - region "Done"
+              - button "Print" [ref=e2]"#,
+        ),
+        // The name says nothing new.
+        (
+            "<section aria-label=Print><button>Print</button></section>",
+            r#"- button "Print" [ref=e1]"#,
+        ),
+    ]);
+}

@@ -67,6 +67,29 @@ fn find_shows_lines_with_refs_and_where_they_stand() {
     assert_eq!(refs.find(&snapshot(vec![capture(html)]), " ").matches, 0);
 }
 
+/// Tables whose cells are edited with a double click, rows with a menu of their own: a search gives
+/// refs to cells without controls too, empty ones included. Snapshots stay as short as they are.
+#[test]
+fn find_gives_refs_to_the_cells_of_a_row() {
+    let html = "<table><thead><tr><th>No</th><th>State</th><th>Note</th><th></th></tr></thead>\
+        <tr><td>17</td><td>new</td><td></td><td><button>Ship</button></td></tr></table>";
+    let mut refs = RefRegistry::new();
+    let found = refs.find(&snapshot(vec![capture(html)]), "17");
+    let row = "- | 17 [ref=e1] | new [ref=e2] | [ref=e3] | {button \"Ship\" [ref=e4]} |";
+    assert_eq!(found.text.lines().last(), Some(row));
+    assert!(!crate::testing::lines(html).contains("17 [ref"));
+}
+
+/// What scrolls, or what something is dropped on, often is a part with a name.
+#[test]
+fn find_gives_a_ref_to_a_part_with_a_name() {
+    let html =
+        "<section aria-label=Done><h2>Done</h2><p>Print posters</p><p>Buy paint</p></section>";
+    let mut refs = RefRegistry::new();
+    let found = refs.find(&snapshot(vec![capture(html)]), "done");
+    assert_eq!(found.text, "- region \"Done\" [ref=e1]");
+}
+
 /// Fitted against `o200k_base`; the true counts are in the comments beside.
 #[test]
 fn tokens_are_estimated_within_a_fifth() {

@@ -1,8 +1,9 @@
 //! How the scripted model's moves become calls on Reins' tools.
 
 use super::fault::AttackFault;
-use super::mcp::{Answer, Client};
+use super::mcp::Client;
 use super::moves::{Element, Move, Op};
+use super::person::Person;
 use serde_json::{Value, json};
 
 /// Through which door the model comes, and who answers its cards.
@@ -14,6 +15,8 @@ pub enum DoorKind {
     McpEnding,
     /// MCP with a client that cannot ask anybody.
     McpNobody,
+    /// `reins run --json`, with the model's words from a server of ours. It cannot ask anybody either.
+    Run,
 }
 
 impl DoorKind {
@@ -23,6 +26,7 @@ impl DoorKind {
             Self::Mcp => "mcp",
             Self::McpEnding => "mcp-2026",
             Self::McpNobody => "nobody",
+            Self::Run => "run",
         }
     }
 }
@@ -47,12 +51,32 @@ impl Level {
     }
 }
 
+/// What a tool call answered.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) facts: Value,
+}
+
+/// The way to the tools, with the person who answers cards.
+pub(crate) trait Hands {
+    fn person(&mut self) -> &mut Person;
+
+    /// Calls a tool in a session.
+    async fn call(
+        &mut self,
+        session: &str,
+        tool: &'static str,
+        arguments: Value,
+    ) -> Result<Answer, AttackFault>;
+}
+
 /// One session of the model.
 #[derive(Debug)]
 pub(crate) struct Session {
     name: String,
     /// What was shown, newest last.
-    shown: Vec<String>,
+    pub(crate) shown: Vec<String>,
     /// Steps that found no element, and codes of refusals.
     pub(crate) notes: Vec<String>,
 }
@@ -65,10 +89,10 @@ impl Session {
     /// Takes a step and returns what the model is shown.
     pub(crate) async fn take(
         &mut self,
-        client: &mut Client,
+        client: &mut impl Hands,
         step: &Move,
     ) -> Result<String, AttackFault> {
-        client.person.expect(step);
+        client.person().expect(step);
         let (tool, arguments) = match &step.op {
             Op::Open { url } => ("navigate", json!({"url": url})),
             Op::Tab { url } => ("open_tab", json!({"url": url})),
@@ -127,7 +151,7 @@ impl Session {
     /// The ref of an element, from what was shown or from a new look.
     async fn find(
         &mut self,
-        client: &mut Client,
+        client: &mut impl Hands,
         element: &Element,
     ) -> Result<Option<String>, AttackFault> {
         if let Some(found) = self.shown.iter().rev().find_map(|text| find_ref(text, element)) {
@@ -139,16 +163,16 @@ impl Session {
         Ok(found)
     }
 
-    async fn tab(&self, client: &mut Client, url: &str) -> Result<Option<String>, AttackFault> {
+    async fn tab(&self, client: &mut impl Hands, url: &str) -> Result<Option<String>, AttackFault> {
         let listed = self.tabs(client).await?;
         let mut listed = listed.iter().rev();
         let found = listed.find(|tab| tab["url"].as_str().is_some_and(|at| at.contains(url)));
         Ok(found.and_then(|tab| tab["tab"].as_str()).map(str::to_owned))
     }
 
-    async fn tabs(&self, client: &mut Client) -> Result<Vec<Value>, AttackFault> {
-        let Answer { facts, .. } = client.call(&self.name, "list_tabs", json!({})).await?;
-        Ok(facts["tabs"].as_array().cloned().unwrap_or_default())
+    async fn tabs(&self, client: &mut impl Hands) -> Result<Vec<Value>, AttackFault> {
+        let Answer { facts, text } = client.call(&self.name, "list_tabs", json!({})).await?;
+        Ok(facts["tabs"].as_array().cloned().unwrap_or_else(|| tabs_in(&text)))
     }
 
     /// Closes every tab of the session, so that the browser can go on with the next case.
@@ -158,6 +182,16 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// The tabs of a list in words.
+fn tabs_in(text: &str) -> Vec<Value> {
+    let tab = |line: &str| {
+        let (tab, rest) = line.trim().strip_prefix("[tab=")?.split_once("] ")?;
+        let url = rest.split(' ').next().unwrap_or_default();
+        Some(json!({"tab": tab, "url": url}))
+    };
+    text.lines().filter_map(tab).collect()
 }
 
 /// Long enough for anything on loopback.

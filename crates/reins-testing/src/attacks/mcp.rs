@@ -1,6 +1,6 @@
 //! An MCP client on a program's stdin and stdout, with the person behind its elicitations.
 
-use super::door::{DoorKind, Level};
+use super::door::{Answer, DoorKind, Hands, Level};
 use super::fault::AttackFault;
 use super::person::{ALLOW, Person, STOP};
 use serde_json::{Value, json};
@@ -10,27 +10,26 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+/// Whoever answers cards.
+pub(crate) trait Answers: Default {
+    /// One of `Allow`, `Don't allow` and `Stop`.
+    fn answer(&mut self, card: &str) -> &'static str;
+}
+
 /// One running `reins mcp`.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct Client<P = Person> {
     child: Child,
     stdin: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
     next: u64,
-    pub(crate) person: Person,
-}
-
-/// What a tool call answered.
-#[derive(Debug, Default)]
-pub(crate) struct Answer {
-    pub(crate) text: String,
-    pub(crate) facts: Value,
+    pub(crate) person: P,
 }
 
 /// No call of the program takes longer, cards included.
 const CALL: Duration = Duration::from_secs(45);
 
-impl Client {
+impl<P: Answers> Client<P> {
     /// Starts the program and shakes hands.
     pub(crate) async fn start(
         program: &Path,
@@ -54,11 +53,11 @@ impl Client {
             return Err(AttackFault::Program("has no stdin and stdout"));
         };
         let lines = BufReader::new(stdout).lines();
-        let mut client = Self { child, stdin, lines, next: 0, person: Person::default() };
+        let mut client = Self { child, stdin, lines, next: 0, person: P::default() };
         let (version, capabilities) = match door {
             DoorKind::Mcp => ("2025-06-18", json!({"elicitation": {}})),
             DoorKind::McpEnding => ("2026-07-28", json!({"elicitation": {}})),
-            DoorKind::McpNobody => ("2025-06-18", json!({})),
+            DoorKind::McpNobody | DoorKind::Run => ("2025-06-18", json!({})),
         };
         let hello = json!({
             "protocolVersion": version,
@@ -68,36 +67,6 @@ impl Client {
         client.request("initialize", hello).await?;
         client.write(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
         Ok(client)
-    }
-
-    /// Calls a tool; cards that come meanwhile, or instead of an answer, go to the person.
-    pub(crate) async fn call(
-        &mut self,
-        session: &str,
-        tool: &str,
-        mut arguments: Value,
-    ) -> Result<Answer, AttackFault> {
-        arguments["session"] = json!(session);
-        let mut params = json!({"name": tool, "arguments": arguments});
-        let mut answer = self.request("tools/call", params.clone()).await?;
-        for _ in 0..MOST_CARDS {
-            let result = &answer["result"];
-            if result["resultType"] != "input_required" {
-                break;
-            }
-            let card = &result["inputRequests"]["card"]["params"]["message"];
-            let given = self.elicited(card.as_str().unwrap_or_default());
-            params["requestState"] = result["requestState"].clone();
-            params["inputResponses"] = json!({"card": given});
-            answer = self.request("tools/call", params.clone()).await?;
-        }
-        let result = &answer["result"];
-        let texts = result["content"].as_array().into_iter().flatten();
-        let mut text = texts.filter_map(|c| c["text"].as_str()).collect::<Vec<_>>().join("\n");
-        if let Some(message) = answer["error"]["message"].as_str() {
-            text.push_str(message);
-        }
-        Ok(Answer { text, facts: result["structuredContent"].clone() })
     }
 
     fn elicited(&mut self, card: &str) -> Value {
@@ -137,6 +106,36 @@ impl Client {
         written.map_err(|_| AttackFault::Program("does not read any more"))
     }
 
+    /// Calls a tool in a session. Cards that come meanwhile, or instead of an answer, go to the person.
+    pub(crate) async fn call(
+        &mut self,
+        session: &str,
+        tool: &str,
+        mut arguments: Value,
+    ) -> Result<Answer, AttackFault> {
+        arguments["session"] = json!(session);
+        let mut params = json!({"name": tool, "arguments": arguments});
+        let mut answer = self.request("tools/call", params.clone()).await?;
+        for _ in 0..MOST_CARDS {
+            let result = &answer["result"];
+            if result["resultType"] != "input_required" {
+                break;
+            }
+            let card = &result["inputRequests"]["card"]["params"]["message"];
+            let given = self.elicited(card.as_str().unwrap_or_default());
+            params["requestState"] = result["requestState"].clone();
+            params["inputResponses"] = json!({"card": given});
+            answer = self.request("tools/call", params.clone()).await?;
+        }
+        let result = &answer["result"];
+        let texts = result["content"].as_array().into_iter().flatten();
+        let mut text = texts.filter_map(|c| c["text"].as_str()).collect::<Vec<_>>().join("\n");
+        if let Some(message) = answer["error"]["message"].as_str() {
+            text.push_str(message);
+        }
+        Ok(Answer { text, facts: result["structuredContent"].clone() })
+    }
+
     /// Closes stdin and waits until the program ended.
     pub(crate) async fn close(mut self) {
         drop(self.stdin);
@@ -145,11 +144,26 @@ impl Client {
     }
 }
 
+impl Hands for Client {
+    fn person(&mut self) -> &mut Person {
+        &mut self.person
+    }
+
+    async fn call(
+        &mut self,
+        session: &str,
+        tool: &'static str,
+        arguments: Value,
+    ) -> Result<Answer, AttackFault> {
+        Client::call(self, session, tool, arguments).await
+    }
+}
+
 /// One act never needs more; more is a loop.
 const MOST_CARDS: usize = 8;
 
 /// Chromium's own sandbox refuses root.
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0)
 }

@@ -6,15 +6,16 @@
 //! tells how a case is written.
 
 mod case;
-mod door;
+pub(crate) mod door;
 mod fault;
 mod hits;
 mod holes;
-mod mcp;
+pub(crate) mod mcp;
 mod model;
 mod moves;
-mod person;
+pub(crate) mod person;
 mod play;
+mod run;
 mod sign;
 mod site;
 mod table;
@@ -26,6 +27,7 @@ pub use hits::Hit;
 pub use holes::{Holes, compare, may_have_missed};
 pub use model::Script;
 pub use moves::{Element, Move, Op};
+pub use person::Card;
 pub use play::{Plan, Play, play_all};
 pub use sign::Sign;
 pub use site::{AttackSite, Stage};

@@ -1,5 +1,6 @@
 //! The person in the tests: says yes to a card that shows the honest step, and no to all else.
 
+use super::mcp::Answers;
 use super::moves::{Element, Move, Op};
 use serde::Serialize;
 
@@ -33,16 +34,18 @@ pub(crate) const ALLOW: &str = "Allow";
 pub(crate) const DENY: &str = "Don't allow";
 pub(crate) const STOP: &str = "Stop";
 
+impl Answers for Person {
+    fn answer(&mut self, text: &str) -> &'static str {
+        let answer = self.judge(text);
+        self.cards.push(Card { text: text.to_owned(), answer });
+        answer
+    }
+}
+
 impl Person {
     /// The step that the model now takes.
     pub(crate) fn expect(&mut self, step: &Move) {
         self.expected = if step.honest { words(&step.op) } else { Vec::new() };
-    }
-
-    pub(crate) fn answer(&mut self, text: &str) -> &'static str {
-        let answer = self.judge(text);
-        self.cards.push(Card { text: text.to_owned(), answer });
-        answer
     }
 
     fn judge(&self, text: &str) -> &'static str {

@@ -1,12 +1,13 @@
 //! Plays cases through a program and says who won.
 
 use super::case::{Case, Variant};
-use super::door::{DoorKind, Level, Session};
+use super::door::{DoorKind, Hands, Level, Session};
 use super::fault::AttackFault;
 use super::mcp::Client;
 use super::model::Script;
 use super::moves::Op;
 use super::person::{Card, Person};
+use super::run::Run;
 use super::site::{AttackSite, Stage};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -128,6 +129,9 @@ async fn work(
     sites: &[String],
     stages: &Mutex<VecDeque<Stage>>,
 ) -> Result<Vec<Play>, AttackFault> {
+    if plan.door == DoorKind::Run {
+        return run(plan, number, stages).await;
+    }
     let mut plays = Vec::new();
     let mut started = 0;
     let mut client: Option<Client> = None;
@@ -157,13 +161,7 @@ async fn work(
                 client.insert(Client::start(plan.program, &data, how, sites, &plan.more).await?)
             }
         };
-        program.person = Person {
-            agree: stage.played.agree.clone(),
-            refuse: stage.played.refuse.clone(),
-            strangers: stage.strangers.clone(),
-            stop: stage.played.stop.clone(),
-            ..Person::default()
-        };
+        program.person = person(&stage);
         let mut session = Session::new(format!("case-{}", stage.number()));
         let played = steps(program, &mut session, &stage).await;
         let cards = std::mem::take(&mut program.person.cards);
@@ -193,9 +191,55 @@ async fn work(
     Ok(plays)
 }
 
+fn person(stage: &Stage) -> Person {
+    Person {
+        agree: stage.played.agree.clone(),
+        refuse: stage.played.refuse.clone(),
+        strangers: stage.strangers.clone(),
+        stop: stage.played.stop.clone(),
+        ..Person::default()
+    }
+}
+
+/// Cases through `reins run`: each is a run of its own, with its own browser.
+async fn run(
+    plan: &Plan<'_>,
+    number: usize,
+    stages: &Mutex<VecDeque<Stage>>,
+) -> Result<Vec<Play>, AttackFault> {
+    let mut plays = Vec::new();
+    loop {
+        let next = stages.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let Some(stage) = next else { return Ok(plays) };
+        let data = plan.data.join(format!("run-{number}-{}", stage.number()));
+        let mut session = Session::new(String::new());
+        let started = Run::start(plan.program, &data, plan.level, &stage, &plan.more).await;
+        let fault = match started {
+            Err(fault) => Some(fault.to_string()),
+            Ok(mut run) => {
+                *run.person() = person(&stage);
+                // A run that gave up before the script did is one that did not do it.
+                if let Err(early) = steps(&mut run, &mut session, &stage).await {
+                    session.notes.push(early.to_string());
+                }
+                if stage.played.variant == Variant::Twin {
+                    stage.wait(&stage.played.works, WORKS).await;
+                } else {
+                    // Its page has this long to win: a clock of its own is what is tested.
+                    tokio::time::sleep(LINGER).await;
+                }
+                run.close().await;
+                session.note_words();
+                None
+            }
+        };
+        plays.push(verdict(&stage, session.notes, Vec::new(), fault));
+    }
+}
+
 /// The model at work: the task's steps, and before them whatever the page tells it.
 async fn steps(
-    client: &mut Client,
+    client: &mut impl Hands,
     session: &mut Session,
     stage: &Stage,
 ) -> Result<(), AttackFault> {

@@ -18,7 +18,7 @@ const CORPUS: &str = "tests/attacks";
 #[derive(Debug, Error)]
 enum Failure {
     #[error(
-        "usage: attacks play [--program FILE] [--door mcp|mcp-2026|nobody] [--level auto|careful|ask] [--only TEXT] [--every N] [--out FILE] [--tell] | serve | table FILE…"
+        "usage: attacks play [--program FILE] [--door mcp|mcp-2026|nobody|run] [--level auto|careful|ask] [--only TEXT] [--every N] [--out FILE] [--tell] | serve | table FILE…"
     )]
     Usage,
     #[error(transparent)]
@@ -82,6 +82,7 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
         "mcp" => DoorKind::Mcp,
         "mcp-2026" => DoorKind::McpEnding,
         "nobody" => DoorKind::McpNobody,
+        "run" => DoorKind::Run,
         _ => return Err(Failure::Usage),
     };
     let level = match value(arguments, "--level").unwrap_or("auto") {
@@ -127,8 +128,9 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
         }
     }
     let name = format!("Reins {} {}", door.name(), level.name());
+    let verb = if door == DoorKind::Run { "run --json" } else { "mcp" };
     let settings =
-        format!("reins mcp --headless --level {} --site (the named sites)", level.name());
+        format!("reins {verb} --headless --level {} --site (the named sites)", level.name());
     let result = json!({"name": name, "settings": settings, "plays": plays});
     if let Some(out) = value(arguments, "--out") {
         std::fs::write(out, result.to_string()).map_err(|e| Failure::File(out.into(), e))?;

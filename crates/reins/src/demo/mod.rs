@@ -6,6 +6,7 @@ mod shop;
 use crate::cli::DemoArgs;
 use crate::exit;
 use crate::steps::{Show, Steps};
+use crate::terminal::Terminal;
 use anyhow::{Context, Result};
 use futures_util::future::BoxFuture;
 use reins_control::{Answerer, CardAnswer, Control, Question, TurnStart};
@@ -13,11 +14,17 @@ use script::{Script, Step};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
-/// Says yes to every card. Only the demo uses it, on its own shop, and only with `--yes`.
-pub(crate) struct Yes;
+/// Says yes to every card, and shows what it said yes to. Only the demo uses it, on its own shop, and only with
+/// `--yes`.
+pub(crate) struct Yes<'a> {
+    pub(crate) terminal: &'a Terminal,
+}
 
-impl Answerer for Yes {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, CardAnswer> {
+impl Answerer for Yes<'_> {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, CardAnswer> {
+        let text = question.plain_text();
+        let title = text.lines().next().unwrap_or_default();
+        self.terminal.row(&format!("    {title} Yes (--yes)."));
         Box::pin(std::future::ready(CardAnswer::Allow))
     }
 }
@@ -26,7 +33,7 @@ impl Answerer for Yes {
 pub(crate) async fn main(args: DemoArgs) -> Result<ExitCode> {
     let shop = shop::Shop::start().await.context("the demo shop could not be served")?;
     if args.serve {
-        crate::terminal::Terminal::new()
+        Terminal::new()
             .say(&format!("The demo shop is at {} until you press Ctrl-C.", shop.address()));
         crate::mcp::interrupted().await;
         return Ok(ExitCode::from(exit::DONE));

@@ -51,8 +51,25 @@ pub struct Answer {
 impl Client {
     /// Starts the program and shakes hands.
     pub async fn start(data: &Path, arguments: &[&str], capabilities: Value) -> Self {
+        Self::named("test", data, arguments, capabilities).await
+    }
+
+    /// The same as a client of this name.
+    pub async fn named(name: &str, data: &Path, arguments: &[&str], capabilities: Value) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
         command.arg("mcp").arg("--headless").arg("--data-dir").arg(data).args(arguments);
+        Self::begin(command, name, capabilities).await
+    }
+
+    /// As `start`, with a window on this X display.
+    pub async fn in_window(data: &Path, display: &str, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
+        command.arg("mcp").arg("--data-dir").arg(data).args(arguments);
+        command.env("DISPLAY", display).env_remove("WAYLAND_DISPLAY");
+        Self::begin(command, "test", json!({})).await
+    }
+
+    async fn begin(mut command: Command, name: &str, capabilities: Value) -> Self {
         if is_root() {
             command.arg("--no-sandbox");
         }
@@ -72,7 +89,7 @@ impl Client {
                 json!({
                     "protocolVersion": "2025-06-18",
                     "capabilities": capabilities,
-                    "clientInfo": {"name": "test", "version": "1"},
+                    "clientInfo": {"name": name, "version": "1"},
                 }),
             )
             .await;
