@@ -111,16 +111,16 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// With --json: corrections on stdin as JSON lines, such as {"correct": "…"} or {"stop": true}
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["agent", "agent_command"])]
     pub(crate) input: bool,
     /// Give the model a text or a picture with the task (repeatable)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "agent_command"])]
     pub(crate) attach: Vec<PathBuf>,
     /// Call the conversation by a name; the next run with it goes on from there
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "agent_command"])]
     pub(crate) session: Option<ConversationName>,
     /// What is kept of the run, on this machine only
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["agent", "agent_command"])]
     pub(crate) keep: Keep,
     /// The most that the run may cost, in dollars, such as 0.50
     #[arg(long, value_name = "DOLLARS")]
