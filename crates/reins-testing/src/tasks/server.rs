@@ -251,7 +251,11 @@ fn chosen(entry: &Value, query: &Map<String, Value>) -> bool {
             }),
             (name, entry) => match &entry[name] {
                 Value::String(text) => text == wanted,
-                other => format!("{other}") == wanted,
+                Value::Number(number) => {
+                    wanted.parse().is_ok_and(|wanted: i64| number.as_i64() == Some(wanted))
+                }
+                Value::Bool(word) => wanted == if *word { "true" } else { "false" },
+                _ => false,
             },
         }
     })
