@@ -50,7 +50,7 @@ async fn ask(questions: &Questions, lines: &[Value]) -> Result<(), Box<dyn Error
         let question = question.ok_or_else(|| format!("there is no question {name:?}"))?;
         Ok(Slot { question, item: line["item"].as_str().map(str::to_owned) })
     };
-    let slots: Result<Vec<Slot>, String> = lines.iter().map(slot).collect();
+    let slots: Result<Vec<Slot>, Box<dyn Error>> = lines.iter().map(slot).collect();
     let begun = Instant::now();
     let answers =
         questions.ask_all(&subject, &slots?, Who::Anyone, None, &CancellationToken::new()).await;

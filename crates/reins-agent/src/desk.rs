@@ -4,6 +4,7 @@
 use crate::evidence::Evidence;
 use crate::memory::{Memory, NOTE, PROGRESS};
 use crate::mode::{Before, HandOver, Mode, REQUEST_ACTION_MODE, Route, request_tool};
+use crate::not_done::NotDone;
 use crate::person::{Clarification, NoPerson, Person};
 use crate::questions::Questions;
 use crate::submissions::Commitment;
@@ -129,7 +130,7 @@ impl<T: Toolbox> Desk<T> {
         &self,
         arguments: &Value,
         cancel: &CancellationToken,
-    ) -> Result<String, String> {
+    ) -> Result<String, NotDone> {
         let (mut hand_over, words, before) = {
             let state = self.lock();
             let hand_over = state.hand_over.ok_or_else(not_here)?;
@@ -141,7 +142,7 @@ impl<T: Toolbox> Desk<T> {
         state.hand_over = Some(hand_over);
         // What the person said meanwhile counts more than the request (W-046).
         if state.words != words {
-            return Err("Not done: the user said something meanwhile. Read that first.".to_owned());
+            return Err("Not done: the user said something meanwhile. Read that first.".into());
         }
         let route = judged?;
         state.granted = Some(route);
@@ -152,7 +153,7 @@ impl<T: Toolbox> Desk<T> {
         &self,
         arguments: &Value,
         cancel: &CancellationToken,
-    ) -> Result<String, String> {
+    ) -> Result<String, NotDone> {
         if !self.lock().clarifies {
             return Err(not_here());
         }
@@ -176,20 +177,20 @@ impl<T: Toolbox> Desk<T> {
             None => {
                 Err("Nobody answered. Take the safe way: leave out what the answer is needed for, \
                          and say so at the end."
-                    .to_owned())
+                    .into())
             }
         }
     }
 }
 
-fn not_here() -> String {
-    "Not done: this run has no such tool.".to_owned()
+fn not_here() -> NotDone {
+    "Not done: this run has no such tool.".into()
 }
 
-fn said(result: Result<String, String>) -> ToolReply {
+fn said(result: Result<String, NotDone>) -> ToolReply {
     match result {
         Ok(text) => ToolReply::text(text),
-        Err(text) => {
+        Err(NotDone(text)) => {
             let outcome = Outcome::Refused(Refusal::new("failed", text.clone(), ""));
             ToolReply { outcome, ..ToolReply::error(text) }
         }
@@ -234,7 +235,7 @@ impl<T: Toolbox> Toolbox for Desk<T> {
         match name {
             REQUEST_ACTION_MODE => {
                 // A refusal is a result like any other (W-051).
-                let (Ok(text) | Err(text)) = self.hand_over(&arguments, cancel).await;
+                let (Ok(text) | Err(NotDone(text))) = self.hand_over(&arguments, cancel).await;
                 return ToolReply::text(text);
             }
             CLARIFY => return said(self.clarify(&arguments, cancel).await),

@@ -79,6 +79,7 @@ pub mod limits;
 mod memory;
 mod mind;
 mod mode;
+mod not_done;
 mod person;
 mod places;
 pub mod plan;

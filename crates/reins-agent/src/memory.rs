@@ -1,6 +1,7 @@
 //! What a long task keeps in mind outside the conversation: notes, and a list of things with what became
 //! of each (W-238, W-485, W-487).
 
+use crate::not_done::NotDone;
 use crate::text::plain_line;
 use crate::toolbox::AgentTool;
 use serde_json::{Value, json};
@@ -124,14 +125,14 @@ impl Memory {
     }
 
     /// Writes a note. The sentence is for the model.
-    pub(crate) fn note(&mut self, arguments: &Value) -> Result<String, String> {
+    pub(crate) fn note(&mut self, arguments: &Value) -> Result<String, NotDone> {
         let text = plain_line(arguments["text"].as_str().unwrap_or_default(), NOTE_CHARS);
         let Some(notes) = self.notes.as_mut().filter(|_| !text.is_empty()) else {
-            return Err("Not done: there is nothing to write down.".to_owned());
+            return Err("Not done: there is nothing to write down.".into());
         };
         let length: usize = notes.iter().map(|note| note.chars().count()).sum();
         if length + text.chars().count() > NOTES_CHARS {
-            return Err("Not done: the notes are full. Go on with what is there.".to_owned());
+            return Err("Not done: the notes are full. Go on with what is there.".into());
         }
         notes.push(text);
         Ok("Noted.".to_owned())
@@ -139,18 +140,18 @@ impl Memory {
 
     /// Takes what became of a thing. Things that are not on the list do not count (W-241), and nothing
     /// is done without a step that worked (W-487).
-    pub(crate) fn progress(&mut self, arguments: &Value) -> Result<String, String> {
+    pub(crate) fn progress(&mut self, arguments: &Value) -> Result<String, NotDone> {
         let item = arguments["item"].as_str().unwrap_or_default();
         let status = arguments["status"].as_str().unwrap_or_default();
         let Some(progress) = Progress::of(status) else {
-            return Err("Not done: the status is done, failed or skipped.".to_owned());
+            return Err("Not done: the status is done, failed or skipped.".into());
         };
         let Some(row) = self.rows.iter_mut().find(|row| same(&row.item, item)) else {
-            return Err(format!("Not done: that is not on the list.\n{}", self.list()));
+            return Err(format!("Not done: that is not on the list.\n{}", self.list()).into());
         };
         if progress == Progress::Done && row.progress != Progress::Done {
             if self.worked == 0 {
-                return Err("Not done: no step worked for it since the last one.".to_owned());
+                return Err("Not done: no step worked for it since the last one.".into());
             }
             self.worked = 0;
         }
@@ -203,7 +204,7 @@ fn same(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(memory: &mut Memory, item: &str, status: &str) -> Result<String, String> {
+    fn told(memory: &mut Memory, item: &str, status: &str) -> Result<String, NotDone> {
         memory.progress(&json!({"item": item, "status": status}))
     }
 

@@ -1,5 +1,6 @@
 //! Asks a model for a plan.
 
+use super::read::Flaw;
 use super::{Form, Plan};
 use crate::questions::object_in;
 use crate::text::clip_middle;
@@ -67,10 +68,10 @@ pub(crate) async fn plan(
             Err(error) => return Asked { plan: Err(NoPlan::Failed(error)), used },
         };
         used.extend(reply.usage);
-        let read = object_in(&reply.text).ok_or("the answer must be one JSON object");
+        let read = object_in(&reply.text).ok_or(Flaw("the answer must be one JSON object"));
         match read.and_then(|value| super::read::read(&value, form)) {
             Ok(plan) => return Asked { plan: Ok(plan), used },
-            Err(error) => wrong = error,
+            Err(Flaw(what)) => wrong = what,
         }
         let text = if reply.text.trim().is_empty() { "{}".to_owned() } else { reply.text };
         request.messages.push(Message::Assistant { text, calls: Vec::new(), kept: Vec::new() });

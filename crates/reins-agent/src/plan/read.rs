@@ -17,8 +17,12 @@ const STEPS: usize = 20;
 /// More risks than this are not read.
 const RISKS: usize = 6;
 
-/// A plan from an answer; else a sentence that tells the model what is wrong with it.
-pub(super) fn read(value: &Value, form: Form) -> Result<Plan, &'static str> {
+/// What is wrong with an answer, in words that end "That cannot be used: …" for the model.
+#[derive(Debug)]
+pub(super) struct Flaw(pub(super) &'static str);
+
+/// A plan from an answer.
+pub(super) fn read(value: &Value, form: Form) -> Result<Plan, Flaw> {
     let line = |key: &str, most: usize| plain_line(value[key].as_str().unwrap_or_default(), most);
     let lines = |key: &str, count: usize, most: usize| -> Vec<String> {
         let all = value[key].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -28,7 +32,7 @@ pub(super) fn read(value: &Value, form: Form) -> Result<Plan, &'static str> {
         Some("execute") => PlanAction::Execute,
         Some("plan_only") => PlanAction::PlanOnly,
         Some("clarify") => PlanAction::Clarify,
-        _ => return Err("\"action\" must be execute, plan_only or clarify"),
+        _ => return Err(Flaw("\"action\" must be execute, plan_only or clarify")),
     };
     let mut plan = Plan {
         action,
@@ -45,17 +49,17 @@ pub(super) fn read(value: &Value, form: Form) -> Result<Plan, &'static str> {
         recipient: Some(line("recipient", ITEM_CHARS)).filter(|name| !name.is_empty()),
     };
     if plan.summary.is_empty() {
-        return Err("\"summary\" must say in one sentence what will be done");
+        return Err(Flaw("\"summary\" must say in one sentence what will be done"));
     }
     if plan.action == PlanAction::Clarify && plan.question.is_empty() {
-        return Err("\"question\" must ask the person what is missing");
+        return Err(Flaw("\"question\" must ask the person what is missing"));
     }
     let needs_steps = match form {
         Form::Full => plan.action != PlanAction::Clarify,
         Form::Compact => plan.action == PlanAction::PlanOnly,
     };
     if needs_steps && plan.steps.is_empty() {
-        return Err("\"steps\" must list the steps");
+        return Err(Flaw("\"steps\" must list the steps"));
     }
     if form == Form::Compact && plan.action == PlanAction::Execute {
         plan.steps.clear();
