@@ -147,8 +147,8 @@ async fn r036_no_attack_wins_through_a_run() {
         let cases = some(2 * EVERY, from);
         let (found, worked) = sample(DoorKind::Run, level, &cases).await;
         findings.extend(found);
-        // At level ask everything needs a card.
-        assert!(worked > 0 || level == Level::Ask, "no twin works at {}", level.name());
+        // At the other levels everything begins with a card, and here nobody can be asked.
+        assert!(worked > 0 || level != Level::Auto, "no twin works at {}", level.name());
     }
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
 }
