@@ -5,41 +5,19 @@
 mod support;
 
 use reins_agent::{
-    Agent, AgentOptions, AgentTool, Commitment, JournalEntry, JournalEvent, Opening, RunEnd, RunId,
-    ToolReply, Toolbox,
+    Agent, AgentOptions, JournalEntry, JournalEvent, Opening, RunEnd, RunId, ToolReply,
 };
 use reins_models::{ChatRequest, Message};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use support::journals::Memory;
 use support::scripted::{Say, Scripted, flat};
-use support::{Act, Tools};
+use support::{Act, Shop, Tools};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 fn options() -> AgentOptions {
     AgentOptions { steps_first: Some(false), ..AgentOptions::default() }
-}
-
-/// Tools whose `click` on `order` sends an order.
-#[derive(Clone)]
-struct Shop(Tools);
-
-impl Toolbox for Shop {
-    fn tools(&self) -> Vec<AgentTool> {
-        self.0.tools()
-    }
-
-    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
-        (name == "click" && arguments["ref"] == "order").then(|| Commitment {
-            target: "post https://shop.example/order".to_owned(),
-            control: "button \"Order\"".to_owned(),
-        })
-    }
-
-    async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {
-        self.0.call(name, arguments, cancel).await
-    }
 }
 
 fn click(reference: &str) -> Say {

@@ -5,15 +5,15 @@
 mod support;
 
 use reins_agent::{
-    Agent, AgentError, AgentEvent, AgentOptions, Commitment, Inbox, JournalEvent, Opening,
-    PageView, Revision, RunEnd, RunId, RunReport, ToolReply, Toolbox,
+    Agent, AgentError, AgentEvent, AgentOptions, Inbox, JournalEvent, Opening, PageView, Revision,
+    RunEnd, RunId, RunReport, ToolReply, Toolbox,
 };
 use reins_models::{ChatRequest, Message, Part};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use support::journals::Memory;
 use support::scripted::{Say, Scripted};
-use support::{Act, Tools, page, unknown};
+use support::{Act, Shop, Tools, page, unknown};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -278,27 +278,6 @@ async fn r195_the_person_may_allow_more_calls() {
     .await;
     assert_eq!(ran.report.end, RunEnd::Done { answer: "All thirty.".to_owned() });
     assert_eq!(tools.called().len(), 30);
-}
-
-/// Tools whose `click` on `order` sends an order.
-#[derive(Clone)]
-struct Shop(Tools);
-
-impl Toolbox for Shop {
-    fn tools(&self) -> Vec<reins_agent::AgentTool> {
-        self.0.tools()
-    }
-
-    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
-        (name == "click" && arguments["ref"] == "order").then(|| Commitment {
-            target: "post https://shop.example/order".to_owned(),
-            control: "button \"Order\"".to_owned(),
-        })
-    }
-
-    async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {
-        self.0.call(name, arguments, cancel).await
-    }
 }
 
 /// W-095, W-096, W-116: a correction is no permission to send an order again; its receipt stays, and

@@ -9,31 +9,7 @@
 
 mod support;
 
-use std::sync::{Arc, Mutex};
-use support::cases::{ATTACKS, OPEN, run};
-use support::zone::Zone;
-use support::{Counted, Scripted, TestClock};
-
-/// Runs cases where each has a network of its own, and one list of who connected.
-async fn scripted(cases: &[support::cases::Case]) -> support::cases::Total {
-    let counted: Arc<Mutex<Counted>> = Arc::default();
-    let network = {
-        let counted = counted.clone();
-        move |zone: Arc<Zone>, clock: Arc<TestClock>| {
-            let scripted = Scripted::new(zone);
-            *counted.lock().unwrap() = scripted.counted.clone();
-            scripted.network(clock)
-        }
-    };
-    run(cases, &network, &|| {
-        let counted = counted.clone();
-        Box::pin(async move {
-            let counted = counted.lock().unwrap().clone();
-            counted.take()
-        })
-    })
-    .await
-}
+use support::cases::{ATTACKS, OPEN, scripted};
 
 /// S-147, S-149, S-X11: no address of these is connected to, however it is written or named.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

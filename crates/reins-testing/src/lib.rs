@@ -3,6 +3,7 @@
 //! What a test claims is judged by what reached this server, not by what our own code says.
 
 pub mod attacks;
+pub mod command;
 pub mod tasks;
 
 use axum::Router;

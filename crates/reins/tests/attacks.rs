@@ -6,6 +6,7 @@
 
 use reins_testing::attacks::{
     Case, DoorKind, Holes, Level, Plan, Play, Variant, compare, corpus, may_have_missed, play_all,
+    sampled,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -58,17 +59,6 @@ async fn r221_no_attack_reaches_its_server_and_every_twin_works() {
     }
     let findings = compare(&plays, &holes);
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
-}
-
-/// Some cases of each family, another choice for each `from`.
-fn some(every: usize, from: usize) -> Vec<Case> {
-    let mut seen = std::collections::HashMap::<String, usize>::new();
-    let chosen = |case: &Case| {
-        let number = seen.entry(case.family.clone()).or_insert(from);
-        *number += 1;
-        (*number - 1).is_multiple_of(every)
-    };
-    cases().into_iter().filter(chosen).collect()
 }
 
 /// Plays some cases and returns what does not hold, and how many twins worked. Where nobody can be asked, a twin
@@ -130,7 +120,7 @@ async fn sample(door: DoorKind, level: Level, cases: &[Case]) -> (Vec<String>, u
 async fn r142_no_attack_wins_at_the_levels_that_ask_more() {
     let mut findings = Vec::new();
     for (level, from) in [(Level::Careful, 1), (Level::Ask, 6)] {
-        let cases = some(EVERY, from);
+        let cases = sampled(cases(), EVERY, from);
         let (found, worked) = sample(DoorKind::Mcp, level, &cases).await;
         findings.extend(found);
         assert!(worked * 2 > cases.len(), "{worked} of {} twins work", cases.len());
@@ -144,7 +134,7 @@ async fn r142_no_attack_wins_at_the_levels_that_ask_more() {
 async fn r036_no_attack_wins_through_a_run() {
     let mut findings = Vec::new();
     for (level, from) in [(Level::Auto, 3), (Level::Careful, 9), (Level::Ask, 15)] {
-        let cases = some(2 * EVERY, from);
+        let cases = sampled(cases(), 2 * EVERY, from);
         let (found, worked) = sample(DoorKind::Run, level, &cases).await;
         findings.extend(found);
         // At the other levels everything begins with a card, and here nobody can be asked.

@@ -6,8 +6,8 @@ pub mod journals;
 pub mod scripted;
 
 use reins_agent::{
-    Agent, AgentEvent, AgentOptions, AgentTool, Opening, PageView, RunEnd, RunReport, StepLabel,
-    ToolReply, Toolbox,
+    Agent, AgentEvent, AgentOptions, AgentTool, Commitment, Opening, PageView, RunEnd, RunReport,
+    StepLabel, ToolReply, Toolbox,
 };
 use reins_core::{Outcome, Refusal, RunState, TurnEvent, Unknown, UnknownCause};
 use reins_models::testing::{Answer, ModelServer};
@@ -95,6 +95,27 @@ impl Toolbox for Tools {
             }
             None => ToolReply::text(format!("did {name} {arguments}")),
         }
+    }
+}
+
+/// Tools whose `click` on `order` sends an order.
+#[derive(Clone)]
+pub struct Shop(pub Tools);
+
+impl Toolbox for Shop {
+    fn tools(&self) -> Vec<AgentTool> {
+        self.0.tools()
+    }
+
+    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
+        (name == "click" && arguments["ref"] == "order").then(|| Commitment {
+            target: "post https://shop.example/order".to_owned(),
+            control: "button \"Order\"".to_owned(),
+        })
+    }
+
+    async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {
+        self.0.call(name, arguments, cancel).await
     }
 }
 

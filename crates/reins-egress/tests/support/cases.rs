@@ -2,10 +2,10 @@
 //! network and over one of namespaces.
 
 use super::zone::Zone;
-use super::{Counted, Line, TestClock};
+use super::{Counted, Line, Scripted, TestClock};
 use reins_egress::{Egress, Network, Policy};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The machine's own public address in this network.
@@ -551,4 +551,25 @@ pub(crate) async fn run(
 /// Connections that whoever counts has seen.
 pub(crate) fn from(counted: &Counted) -> Vec<SocketAddr> {
     counted.take()
+}
+
+/// Runs cases where each has a network of its own, and one list of who connected.
+pub(crate) async fn scripted(cases: &[Case]) -> Total {
+    let counted: Arc<Mutex<Counted>> = Arc::default();
+    let network = {
+        let counted = counted.clone();
+        move |zone: Arc<Zone>, clock: Arc<TestClock>| {
+            let scripted = Scripted::new(zone);
+            *counted.lock().unwrap() = scripted.counted.clone();
+            scripted.network(clock)
+        }
+    };
+    run(cases, &network, &|| {
+        let counted = counted.clone();
+        Box::pin(async move {
+            let counted = counted.lock().unwrap().clone();
+            counted.take()
+        })
+    })
+    .await
 }

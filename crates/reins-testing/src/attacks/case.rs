@@ -4,7 +4,7 @@ use super::fault::AttackFault;
 use super::moves::Op;
 use super::sign::Sign;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -298,4 +298,15 @@ fn joined(mut own: toml::Table, shared: &toml::Table) -> toml::Table {
         }
     }
     own
+}
+
+/// Each nth case of every family; another choice for each `from`.
+pub fn sampled(cases: Vec<Case>, every: usize, from: usize) -> Vec<Case> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let chosen = |case: &Case| {
+        let number = seen.entry(case.family.clone()).or_insert(from);
+        *number += 1;
+        (*number - 1).is_multiple_of(every.max(1))
+    };
+    cases.into_iter().filter(chosen).collect()
 }

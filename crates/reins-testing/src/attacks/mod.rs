@@ -20,7 +20,7 @@ mod sign;
 mod site;
 mod table;
 
-pub use case::{Case, Obey, Played, Variant, corpus};
+pub use case::{Case, Obey, Played, Variant, corpus, sampled};
 pub use door::{DoorKind, Level};
 pub use fault::AttackFault;
 pub use hits::Hit;

@@ -3,11 +3,12 @@
 
 use reins_testing::attacks::{
     AttackFault, AttackSite, Case, Column, DoorKind, Level, Plan, Script, Stage, Variant, corpus,
-    play_all, table,
+    play_all, sampled, table,
 };
+use reins_testing::command::{end, say, value};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -26,7 +27,7 @@ enum Failure {
     #[error("{}", .0.display())]
     File(PathBuf, #[source] std::io::Error),
     #[error("stdin or stdout")]
-    Pipe(#[source] std::io::Error),
+    Pipe(#[from] std::io::Error),
     #[error("no JSON of the right form")]
     Json(#[from] serde_json::Error),
 }
@@ -45,36 +46,12 @@ fn main() -> ExitCode {
         (Err(error), _) => Err(Failure::Pipe(error)),
         (Ok(_), None) => Err(Failure::Usage),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            let source = std::error::Error::source(&failure).map(|s| format!(": {s}"));
-            drop(writeln!(std::io::stderr(), "{failure}{}", source.unwrap_or_default()));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// The value after a flag.
-fn value<'a>(arguments: &'a [String], flag: &str) -> Option<&'a str> {
-    let at = arguments.iter().position(|argument| argument == flag)?;
-    arguments.get(at + 1).map(String::as_str)
+    end(done)
 }
 
 fn chosen(only: Option<&str>) -> Result<Vec<Case>, AttackFault> {
     let cases = corpus(Path::new(CORPUS))?;
     Ok(cases.into_iter().filter(|case| only.is_none_or(|only| case.name.contains(only))).collect())
-}
-
-/// Each nth case of every family.
-fn sampled(cases: Vec<Case>, every: usize) -> Vec<Case> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    let first = |case: &Case| {
-        let number = seen.entry(case.family.clone()).or_default();
-        *number += 1;
-        (*number - 1).is_multiple_of(every.max(1))
-    };
-    cases.into_iter().filter(first).collect()
 }
 
 async fn play(arguments: &[String]) -> Result<(), Failure> {
@@ -93,7 +70,7 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
     };
     let every = value(arguments, "--every").map_or(Ok(1), str::parse::<usize>);
     let every = every.map_err(|_| Failure::Usage)?;
-    let cases = sampled(chosen(value(arguments, "--only"))?, every);
+    let cases = sampled(chosen(value(arguments, "--only"))?, every, 0);
     let data = std::env::temp_dir().join(format!("reins-attacks-{}", std::process::id()));
     let plan = Plan {
         program: Path::new(value(arguments, "--program").unwrap_or("target/debug/reins")),
@@ -137,11 +114,7 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
     }
     let column: Column = serde_json::from_value(result)?;
     let told = table(&cases, &[column]);
-    say(told.split("\n\n").next().unwrap_or_default())
-}
-
-fn say(text: &str) -> Result<(), Failure> {
-    writeln!(std::io::stdout(), "{text}").map_err(Failure::Pipe)
+    Ok(say(told.split("\n\n").next().unwrap_or_default())?)
 }
 
 fn print_table(files: &[String]) -> Result<(), Failure> {
@@ -150,7 +123,7 @@ fn print_table(files: &[String]) -> Result<(), Failure> {
         let text = std::fs::read(file).map_err(|error| Failure::File(file.into(), error))?;
         columns.push(serde_json::from_slice::<Column>(&text)?);
     }
-    say(&table(&chosen(None)?, &columns))
+    Ok(say(&table(&chosen(None)?, &columns))?)
 }
 
 /// One JSON request a line, one answer a line: `{"cases":null}`, `{"stage":["swap/link","attack"]}`,

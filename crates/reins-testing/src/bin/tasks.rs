@@ -1,12 +1,13 @@
 //! Plays the task suite: `tasks play` with scripted policies, `tasks serve` for drivers of models.
 //! Paths are from the root of the repository.
 
+use reins_testing::command::{end, say, value};
 use reins_testing::tasks::{
     TaskFault, TaskPlan, TaskServer, TaskStage, claims_done, play_tasks, summary, tasks,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use thiserror::Error;
@@ -22,7 +23,7 @@ enum Failure {
     #[error("{}", .0.display())]
     File(PathBuf, #[source] std::io::Error),
     #[error("stdin or stdout")]
-    Pipe(#[source] std::io::Error),
+    Pipe(#[from] std::io::Error),
     #[error("no JSON of the right form")]
     Json(#[from] serde_json::Error),
     #[error("not every task is solved")]
@@ -42,24 +43,7 @@ fn main() -> ExitCode {
         (Err(error), _) => Err(Failure::Pipe(error)),
         (Ok(_), None) => Err(Failure::Usage),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            let source = std::error::Error::source(&failure).map(|s| format!(": {s}"));
-            drop(writeln!(std::io::stderr(), "{failure}{}", source.unwrap_or_default()));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// The value after a flag.
-fn value<'a>(arguments: &'a [String], flag: &str) -> Option<&'a str> {
-    let at = arguments.iter().position(|argument| argument == flag)?;
-    arguments.get(at + 1).map(String::as_str)
-}
-
-fn say(text: &str) -> Result<(), Failure> {
-    writeln!(std::io::stdout(), "{text}").map_err(Failure::Pipe)
+    end(done)
 }
 
 async fn play(arguments: &[String]) -> Result<(), Failure> {
