@@ -36,6 +36,21 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
     ("reins-agent", &["reins-core", "reins-models"], &[]),
     ("reins-acp", &["reins-core"], &["process-wrap"]),
     ("reins-mcp", &["reins-core", "reins-control"], &["rmcp"]),
+    // What is recorded is data to it: no browser, no protocol.
+    ("reins-record", &["reins-core"], &["zstd"]),
+    // The browser itself only for the screen and the person's own input; every step of an agent goes through control.
+    (
+        "reins-serve",
+        &[
+            "reins-core",
+            "reins-control",
+            "reins-browser",
+            "reins-mcp",
+            "reins-record",
+            "reins-store",
+        ],
+        &["axum", "tower-http"],
+    ),
     (
         "reins",
         &[
@@ -46,6 +61,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
             "reins-agent",
             "reins-models",
             "reins-mcp",
+            "reins-serve",
             "reins-store",
         ],
         &[

@@ -1,0 +1,1 @@
+//! Sandboxed browser sessions for teams: the HTTP API, the live view and the dashboard's door.
