@@ -12,6 +12,7 @@ use crate::report;
 use crate::session::Session;
 use crate::tool::{Effect, Tool};
 use crate::turn;
+use crate::way_out::Beyond;
 use reins_core::{Origin, OriginPattern, OwnerId, Rule, SessionId, TurnId};
 use reins_egress::Refusals;
 use reins_guard::{Level, Policy, SiteRules};
@@ -54,6 +55,8 @@ pub struct ControlOptions {
     pub level: Level,
     /// The app a pinned browser may open; empty means guarded.
     pub app: Vec<OriginPattern>,
+    /// What a pinned browser may reach beside its app. Without an app it says nothing.
+    pub beyond: Beyond,
     /// Origins named on the command line.
     pub named: Vec<Origin>,
     /// Whether a click that nothing can be told about asks before, instead of what it sends.

@@ -3,7 +3,7 @@
 use crate::call::{Call, browser_error};
 use crate::control::{BrowserSource, Control, ControlOptions};
 use crate::error::ControlError;
-use crate::way_out::WayOut;
+use crate::way_out::{Beyond, WayOut};
 use futures_util::future::BoxFuture;
 use reins_browser::{
     Browser, BrowserError, BrowserEvent, BrowserEvents, Connections, Containment, Destinations,
@@ -47,6 +47,7 @@ pub(crate) struct Host {
     containment: Containment,
     /// The app, where the browser is pinned.
     app: Vec<OriginPattern>,
+    beyond: Beyond,
     browser: tokio::sync::Mutex<Option<Browser>>,
     /// What a pinned browser goes out by.
     way_out: Mutex<Option<WayOut>>,
@@ -62,6 +63,7 @@ impl Host {
         Self {
             source: options.source.clone(),
             app: options.app.clone(),
+            beyond: options.beyond.clone(),
             way_out: Mutex::default(),
             containment: Containment {
                 top_level: if pinned { TopLevel::Only(options.app.clone()) } else { TopLevel::Any },
@@ -110,7 +112,7 @@ impl Host {
             BrowserSource::Launch { binary, headless, profile, no_sandbox } => {
                 let mut containment = self.containment.clone();
                 if !self.app.is_empty() {
-                    let way_out = WayOut::open(&self.app).await?;
+                    let way_out = WayOut::open(&self.app, &self.beyond).await?;
                     containment.connections = way_out.connections();
                     // That of a browser that is gone ends here.
                     *self.way_out() = Some(way_out);

@@ -36,7 +36,7 @@ pub use critic::{CRITIC_INSTRUCTIONS, Critic};
 pub use error::ControlError;
 #[doc(hidden)]
 pub use host::GivenBrowser;
-pub use reins_egress::{Refusal, Refusals};
+pub use reins_egress::{Allowance, Deny, DenyError, Public, Refusal, Refusals};
 pub use reins_guard::{Card, Level};
 pub use reply::{PageText, Picture, Reply, Stored};
 pub use rule_book::{RuleBook, whole_site};
@@ -44,3 +44,4 @@ pub use secret_book::SecretBook;
 pub use shown_element::ShownElement;
 pub use tool::{Effect, Group, Tool};
 pub use tools::{tool, tools};
+pub use way_out::Beyond;

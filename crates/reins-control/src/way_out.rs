@@ -4,8 +4,20 @@ use crate::error::ControlError;
 use reins_browser::{Connections, ProxyAccess};
 use reins_core::OriginPattern;
 use reins_egress::{
-    Allowance, Egress, EgressError, Endpoint, Network, OpenSession, Policy, Refusals,
+    Allowance, Deny, Egress, EgressError, Endpoint, Network, OpenSession, Policy, Public, Refusals,
 };
+
+/// What a pinned browser may reach beside its app, and how much it may move. By default public addresses, as they are on
+/// the web, and nothing denied (S-151).
+#[derive(Clone, Debug, Default)]
+pub struct Beyond {
+    /// Whether public addresses are reached at all.
+    pub public: Public,
+    /// Never reached, the app included.
+    pub deny: Vec<Deny>,
+    /// Bytes and rate.
+    pub allowance: Allowance,
+}
 
 /// Lasts as long as its browser.
 #[derive(Debug)]
@@ -16,11 +28,11 @@ pub(crate) struct WayOut {
 
 impl WayOut {
     /// Opens one for a browser that is pinned to these origins.
-    pub(crate) async fn open(app: &[OriginPattern]) -> Result<Self, ControlError> {
+    pub(crate) async fn open(app: &[OriginPattern], beyond: &Beyond) -> Result<Self, ControlError> {
         let app = app.iter().filter_map(Endpoint::of).collect();
-        let policy = Policy { app, ..Policy::default() };
+        let policy = Policy { app, public: beyond.public, deny: beyond.deny.clone() };
         let egress = Egress::start(Network::system()).await.map_err(|e| no_way(&e))?;
-        let session = egress.open(policy, Allowance::default()).map_err(|e| no_way(&e))?;
+        let session = egress.open(policy, beyond.allowance).map_err(|e| no_way(&e))?;
         Ok(Self { egress, session })
     }
 

@@ -24,7 +24,7 @@ mod way;
 pub use error::EgressError;
 pub use meter::Allowance;
 pub use network::{Clock, Dialer, Network, Resolver};
-pub use policy::{Deny, Endpoint, Policy, Public};
+pub use policy::{Deny, DenyError, Endpoint, Policy, Public};
 pub use ranges::{Range, special};
 pub use refusal::{Reason, Refusal, Refusals};
 pub use server::Egress;

@@ -6,6 +6,8 @@ use crate::target::{Host, Target};
 use ipnet::IpNet;
 use reins_core::OriginPattern;
 use std::net::IpAddr;
+use std::str::FromStr;
+use thiserror::Error;
 
 /// A host at one port or at any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +38,37 @@ pub enum Deny {
     Name(String),
     /// Addresses, also where a name leads to them.
     Net(IpNet),
+}
+
+impl FromStr for Deny {
+    type Err = DenyError;
+
+    /// Reads a host name, an address, or a range of addresses such as `10.0.0.0/8`.
+    fn from_str(text: &str) -> Result<Self, DenyError> {
+        let bare = text.trim_start_matches('[').trim_end_matches(']');
+        if let Ok(net) = bare.parse() {
+            return Ok(Self::Net(net));
+        }
+        if let Ok(address) = bare.parse::<IpAddr>() {
+            return Ok(Self::Net(address.to_canonical().into()));
+        }
+        // Punycode, lower case and no dot at the end: the form in which hosts are asked for.
+        match text.trim_start_matches("*.").parse() {
+            Ok(Host::Name(name)) => Ok(Self::Name(name)),
+            Ok(Host::Address(address)) => Ok(Self::Net(address.into())),
+            Err(reason) => Err(DenyError { text: text.to_owned(), reason }),
+        }
+    }
+}
+
+/// Neither a host, nor an address, nor a range of addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "'{text}' is no host name, address or range of addresses ({reason}); write ads.example, 8.8.8.8 or 10.0.0.0/8"
+)]
+pub struct DenyError {
+    text: String,
+    reason: Reason,
 }
 
 /// Whether public resources load beside the app (S-151).
@@ -232,6 +265,24 @@ mod tests {
         policy.public = Public::Refuse;
         assert_eq!(before(&policy, "cdn.example:443"), Err(Reason::NotTheApp));
         assert_eq!(before(&policy, "app.example:80"), Ok(Standing::App));
+    }
+
+    #[test]
+    fn what_is_denied_is_read_as_names_addresses_and_ranges() {
+        for (text, denied) in [
+            ("Ads.Example", Deny::Name("ads.example".into())),
+            ("*.ads.example", Deny::Name("ads.example".into())),
+            ("bücher.example", Deny::Name("xn--bcher-kva.example".into())),
+            ("8.8.8.8", Deny::Net("8.8.8.8/32".parse().unwrap())),
+            ("[2606:4700::1]", Deny::Net("2606:4700::1/128".parse().unwrap())),
+            ("10.0.0.0/8", Deny::Net("10.0.0.0/8".parse().unwrap())),
+        ] {
+            assert_eq!(text.parse(), Ok(denied), "{text}");
+        }
+        for text in ["", "a b", "http://ads.example", "ads.example:80", "0x7f.1", "10.0.0.0/99"] {
+            let error = text.parse::<Deny>().expect_err(text);
+            assert!(error.to_string().contains("10.0.0.0/8"), "{error}");
+        }
     }
 
     #[test]

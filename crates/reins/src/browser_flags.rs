@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use reins_control::{BrowserSource, ControlOptions};
+use reins_control::{Beyond, BrowserSource, ControlOptions, Deny, Public};
 use reins_core::{Origin, OriginError, OriginPattern};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,12 @@ pub(crate) struct BrowserFlags {
     /// questions. Only on a fresh profile. A port of * means any (repeatable)
     #[arg(long, value_name = "ORIGIN", value_parser = pattern, conflicts_with_all = ["profile", "dedicated"])]
     pub(crate) app: Vec<OriginPattern>,
+    /// With --app: load nothing from anywhere else, no fonts and scripts of public hosts either
+    #[arg(long, requires = "app")]
+    pub(crate) app_only: bool,
+    /// With --app: a host with all under it, or a range of addresses, that is never reached (repeatable)
+    #[arg(long, value_name = "HOST", requires = "app")]
+    pub(crate) deny: Vec<Deny>,
     /// Let downloads into this directory (default: downloads are refused)
     #[arg(long, value_name = "DIR")]
     pub(crate) downloads: Option<PathBuf>,
@@ -93,6 +99,11 @@ impl BrowserFlags {
                 LevelFlag::Auto => reins_control::Level::Auto,
             },
             app: self.app.clone(),
+            beyond: Beyond {
+                public: if self.app_only { Public::Refuse } else { Public::Allow },
+                deny: self.deny.clone(),
+                ..Beyond::default()
+            },
             named: self.site.clone(),
             downloads: self.downloads.as_deref().map(absolute).transpose()?,
             upload_roots: roots,

@@ -43,6 +43,35 @@ async fn s146_s152_a_pinned_browser_reaches_its_app_and_nothing_else_here() {
     assert_eq!(app.requests("/own"), 2);
 }
 
+/// S-151: what is denied is not reached, though it is one of the app's own origins.
+#[tokio::test(flavor = "multi_thread")]
+async fn s151_a_denied_host_is_not_reached() {
+    assert_eq!(fetched_with("--app-only").await, 1);
+    assert_eq!(fetched_with("--deny=localhost").await, 0);
+    assert_eq!(fetched_with("--deny=127.0.0.0/9").await, 0);
+}
+
+/// How often a page of an app reaches the app's second origin.
+async fn fetched_with(flag: &str) -> usize {
+    let other = Site::start([]).await.unwrap();
+    let body = format!(
+        "<title>App</title><script>fetch('http://localhost:{}/fetch',{{mode:'no-cors'}}).catch(()=>0)\
+         .finally(()=>hit('done'))</script>",
+        other.port()
+    );
+    let app = Site::start([("/", Page::html(&body))]).await.unwrap();
+    let origins = [("127.0.0.1", app.port()), ("localhost", other.port())];
+    let origins = origins.map(|(host, port)| format!("--app=http://{host}:{port}"));
+    let data = tempfile::tempdir().unwrap();
+    let flags = [origins[0].as_str(), &origins[1], flag];
+    let mut client = Client::start(data.path(), &flags, json!({})).await;
+    let page = client.call("navigate", json!({"url": app.url("/")})).await;
+    let opened = app.requests("/") > 0;
+    assert!(!opened || app.wait_hit("done", SOON).await, "{}", page.text);
+    client.close().await;
+    other.requests("/fetch")
+}
+
 /// Where nothing answers at the app's address, the page says so in words.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_app_that_is_not_started_is_told_as_such() {

@@ -233,6 +233,7 @@ pub(crate) fn options(dir: &Path, level: Level, source: BrowserSource) -> Contro
         source,
         level,
         app: Vec::new(),
+        beyond: reins_control::Beyond::default(),
         named: Vec::new(),
         downloads: None,
         upload_roots: Vec::new(),

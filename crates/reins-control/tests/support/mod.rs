@@ -78,6 +78,7 @@ impl Desk {
             },
             level: Level::Auto,
             app: Vec::new(),
+            beyond: reins_control::Beyond::default(),
             named: Vec::new(),
             downloads: None,
             upload_roots: Vec::new(),
