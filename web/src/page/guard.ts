@@ -68,6 +68,10 @@ function say(message: Record<string, unknown>): void {
   globalThis.__reinsSay?.(JSON.stringify(message));
 }
 
+function leadsOn(leads: Leads | undefined): boolean {
+  return leads?.link !== undefined || leads?.form !== undefined;
+}
+
 /** Announces a gesture. The one before it is over. */
 export function announce(what: Announcement): void {
   listen();
@@ -78,7 +82,7 @@ export function announce(what: Announcement): void {
     landed: false,
     left: what.times,
     seen: new Set(),
-    quiet: what.gesture === "none" ? null : watchQuiet(what.el),
+    quiet: what.gesture === "none" ? null : watchQuiet(what.el, leadsOn(what.leads)),
     until: performance.now() + FORGOTTEN_MS,
   };
 }

@@ -1,4 +1,5 @@
 // When a page has come to rest, judged by what it does: frames and mutations, never a fixed time.
+import { type Asked, asked, onFrame, onTimer } from "./asked";
 import { rootOf } from "./nodes";
 
 /** A page that keeps changing is called busy after this many frames. */
@@ -26,8 +27,30 @@ export function afterFrame(then: () => void): void {
     clearTimeout(timer);
     afterTask(then);
   };
-  const timer = setTimeout(once, NO_FRAME_MS);
-  requestAnimationFrame(once);
+  const timer = onTimer(once, NO_FRAME_MS);
+  onFrame(once);
+}
+
+/** Where a page's own tasks never end, no frame is waited for longer than this instead. */
+const ONE_FRAME_MS = 33;
+
+interface Scheduler {
+  postTask(task: () => void, options: { priority: "background" }): Promise<void>;
+}
+
+/** Runs when nothing else is waiting to be run: tasks that a page splits its work into go first. */
+function afterEverything(then: () => void): void {
+  const { scheduler } = globalThis as { scheduler?: Scheduler };
+  let done = false;
+  const once = () => {
+    if (done) return;
+    done = true;
+    clearTimeout(timer);
+    then();
+  };
+  const timer = onTimer(once, ONE_FRAME_MS);
+  if (scheduler) void scheduler.postTask(once, { priority: "background" });
+  else afterTask(once);
 }
 
 /** A list that was just emptied is filled again within this, or stays empty. */
@@ -90,14 +113,39 @@ function matters(record: MutationRecord): boolean {
   return record.type !== "attributes" || (record.attributeName !== "style" && record.attributeName !== "class");
 }
 
-/** Watches what changes from now on, around `el` and in the document. */
-export function watchQuiet(el: Element | null): Quiet {
+/** Whether nothing but text changed: no frame brings more of that, as it may of elements, classes and styles. */
+function textOnly(record: MutationRecord): boolean {
+  if (record.type !== "childList") return record.type === "characterData";
+  const isText = (node: Node) => !(node instanceof Element);
+  return [...record.addedNodes].every(isText) && [...record.removedNodes].every(isText);
+}
+
+/** The frames that the page had asked for when it was last seen at rest. */
+let restedAt = 0;
+
+/**
+ * Whether the next frame can bring something: the page asked for one since it was last at rest (it may draw all the
+ * time), or for a timer since `before`, or something moves.
+ */
+function frameMatters(before: Asked): boolean {
+  const now = asked();
+  return now.frames > restedAt || now.timers > before.timers || document.getAnimations().length > 0;
+}
+
+/**
+ * Watches what changes from now on, around `el` and in the document. `leads`: the page may be about to go elsewhere, and
+ * has a frame's time to say so.
+ */
+export function watchQuiet(el: Element | null, leads: boolean): Quiet {
   let changed = false;
   let late = false;
+  let plain = true;
+  const before = asked();
   const unfinished = new Unfinished();
   const look = (records: MutationRecord[]) => {
     if (records.length === 0) return;
     changed = true;
+    plain &&= records.every(textOnly);
     unfinished.note(records);
     late ||= records.some(matters);
   };
@@ -122,10 +170,12 @@ export function watchQuiet(el: Element | null): Quiet {
             afterFrame(step);
             return;
           }
+          restedAt = asked().frames;
           then(changed, late);
         };
         late = false;
-        afterFrame(step);
+        if (leads || !plain || frameMatters(before)) afterFrame(step);
+        else afterEverything(step);
       });
     },
     changed() {
@@ -191,10 +241,10 @@ export function installGrowth(): void {
     if (growing) return;
     growing = new MutationObserver(grew);
     growing.observe(document, { subtree: true, childList: true });
-    requestAnimationFrame(() => {
+    onFrame(() => {
       framed = true;
     });
-    setTimeout(() => {
+    onTimer(() => {
       growing?.disconnect();
       growing = null;
     }, COUNTING_MS);
@@ -254,19 +304,19 @@ let change: Quiet | null = null;
 /** To be called before the events that tell the page of a changed control. */
 export function beginChange(el: Element): void {
   change?.stop();
-  change = watchQuiet(el);
+  change = watchQuiet(el, false);
 }
 
 /** Resolves after one frame in which nothing that is read changed, or when the cap is reached. */
 export function quiet(capMs: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const watch = change ?? watchQuiet(null);
+    const watch = change ?? watchQuiet(null, true);
     const end = (still: boolean) => {
       clearTimeout(timer);
       if (watch !== change) watch.stop();
       resolve(still);
     };
-    const timer = setTimeout(() => end(false), capMs);
+    const timer = onTimer(() => end(false), capMs);
     watch.after(
       () => {},
       (_changed, busy) => end(!busy),

@@ -1,4 +1,5 @@
 // Whether a text is shown: rendered text of the document and of the shadow roots in it.
+import { onTimer } from "./asked";
 import { bodyOf, rootIn } from "./nodes";
 
 const tidy = (text: string): string => text.replace(/\s+/g, " ").trim();
@@ -53,9 +54,9 @@ export function waitText({ text, gone, ms }: Wanted): Promise<boolean> {
       // A busy page is looked at once a frame at most.
       if (queued) return;
       queued = true;
-      setTimeout(look, 16);
+      onTimer(look, 16);
     });
     observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
-    const timer = setTimeout(() => end(holds()), ms);
+    const timer = onTimer(() => end(holds()), ms);
   });
 }

@@ -43,6 +43,7 @@ const ALWAYS: &[&str] = &[
 /// can be held; sites go on with windows and redirects.
 /// What "energy saver" (see preferences.rs) does beyond drawing less: it freezes tabs in the background
 /// and delays timers.
+/// Holding a page's tasks back after a click until a frame is drawn: it delays what we wait for, and serves eyes only.
 const FEATURES_OFF: &[&str] = &[
     "Translate",
     "MediaRouter",
@@ -56,6 +57,7 @@ const FEATURES_OFF: &[&str] = &[
     "FedCm",
     "FreezingOnBatterySaverMode",
     "BatterySaverModeAlignWakeUps",
+    "DeferRendererTasksAfterInput",
 ];
 
 /// What a browser without a window is started with.
