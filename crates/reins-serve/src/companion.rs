@@ -2,7 +2,9 @@
 //! companion of each kind it was made with, and asks them before a changing call.
 
 use crate::error::ServeError;
-use crate::events::Step;
+use crate::events::{EventLog, Step};
+use axum::extract::Request;
+use axum::response::Response;
 use futures_util::future::BoxFuture;
 use reins_browser::Browser;
 use reins_control::{Control, Tool};
@@ -32,6 +34,33 @@ pub struct Begun {
     pub token: Secret<String>,
     /// Which kinds are recorded, as the start asked for.
     pub record: Value,
+    /// Whether it has a window, at which someone may act by hand.
+    pub window: bool,
+    /// Values of `Host` that are the daemon's own (S-088).
+    pub hosts: Vec<String>,
+    /// Origins whose pages may open a live view (S-088).
+    pub origins: Vec<String>,
+    /// The live view's address, if one is offered; none where the daemon has no port.
+    pub live_url: Option<String>,
+    /// Tells whoever watches the sandbox: `takeover`, `refusal`.
+    pub tell: Tell,
+}
+
+/// Puts an event among those of the sandbox. Never waits.
+#[derive(Clone)]
+pub struct Tell(pub(crate) Arc<EventLog>);
+
+impl Tell {
+    /// Tells.
+    pub fn event(&self, name: &'static str, data: &Value) {
+        self.0.push(name, data);
+    }
+}
+
+impl std::fmt::Debug for Tell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tell")
+    }
 }
 
 /// Makes companions.
@@ -93,6 +122,16 @@ pub trait Companion: Send + Sync + Debug {
     /// A ticket for the live view; `None` where there is none.
     fn ticket(&self, _wish: &TicketWish) -> Option<Result<TicketGiven, ServeError>> {
         None
+    }
+
+    /// Answers an upgrade to the live view, or gives the request back where there is none. It checks where the request comes from by
+    /// itself: pages of more origins than the daemon's own may watch (S-088), and the ticket is the first message.
+    ///
+    /// # Errors
+    ///
+    /// Gives the request back if this companion has no live view.
+    fn connect(&self, request: Request) -> Result<BoxFuture<'static, Response>, Box<Request>> {
+        Err(Box::new(request))
     }
 
     /// Waits until a changing call may go ahead.

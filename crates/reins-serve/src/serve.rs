@@ -165,6 +165,10 @@ impl Serve {
     /// Stops: no new requests, browsers ended, usage told, everything written.
     pub async fn stop(self) {
         self.app.shut_down().await;
+        // What the last browsers ran is told now, or at the next start.
+        if tokio::time::timeout(limits::DRAIN, usage::once(&self.app)).await.is_err() {
+            tracing::warn!("the last usage was not taken in time; it is told at the next start");
+        }
         if let Err(error) = std::fs::remove_file(&self.socket) {
             tracing::debug!(%error, "the socket was gone already");
         }
