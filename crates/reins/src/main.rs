@@ -28,6 +28,8 @@ mod rules;
 mod run;
 mod runs;
 mod secrets;
+mod serve;
+mod serve_runs;
 mod steer;
 mod steps;
 mod terminal;
