@@ -27,6 +27,7 @@ mod street;
 mod tool;
 mod tools;
 mod turn;
+mod verify;
 mod way_out;
 
 pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};

@@ -27,6 +27,12 @@ pub enum Group {
     /// For who develops the page: what it logs and loads, and how it looks elsewhere. Switched on with
     /// `--tools`.
     Inspect,
+    /// Several fields in one call.
+    Forms,
+    /// Assertions, for agents that test the page (S-033).
+    Testing,
+    /// Pointing by coordinates, for agents that see pictures (S-033).
+    Vision,
 }
 
 impl Group {
@@ -35,6 +41,9 @@ impl Group {
         match self {
             Self::Core => "core",
             Self::Inspect => "inspect",
+            Self::Forms => "forms",
+            Self::Testing => "testing",
+            Self::Vision => "vision",
         }
     }
 }

@@ -51,6 +51,17 @@ pub(crate) enum Command {
     /// Call every tool by hand, without a model (needs REINS_DEBUG=1)
     #[command(hide = true)]
     Debug(DebugArgs),
+    /// List the sessions that verbs such as `reins open` began
+    Sessions(crate::verbs::SessionsArgs),
+    /// End a session of verbs, or all of them
+    Close(crate::verbs::CloseArgs),
+    /// Print a skill file that teaches a coding agent the verbs
+    Skill,
+    #[command(flatten)]
+    Verb(Box<crate::verbs::Verb>),
+    /// What keeps the sessions of verbs
+    #[command(hide = true)]
+    VerbsDaemon(crate::verbs::DaemonArgs),
     /// Print the tool reference
     Docs,
     /// Print a shell completion script
@@ -69,9 +80,20 @@ pub(crate) struct McpArgs {
     /// Ask before a click that nothing can be told about, instead of about what it sends
     #[arg(long)]
     pub(crate) strict_clicks: bool,
-    /// Which tools to list: `core` (default), `inspect`, `all`, or names, joined by commas
+    /// Which tools to list: `core` (default), other groups as in `reins docs`, `all`, or names, joined by commas
     #[arg(long, value_name = "LIST", default_value = "core")]
     pub(crate) tools: String,
+    /// Under which names: our own, or those of Playwright MCP, for agents written for it
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) names: NamesFlag,
+}
+
+/// Under which names the tools are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NamesFlag {
+    #[default]
+    Reins,
+    Playwright,
 }
 
 #[derive(Debug, Args)]
@@ -399,6 +421,11 @@ pub(crate) fn dispatch(command: Command, detailed: bool) -> ExitCode {
         Command::Agents(args) => runtime.block_on(crate::agents::main(args)),
         Command::McpShim => runtime.block_on(crate::agents::shim()),
         Command::Debug(args) => runtime.block_on(crate::debug::main(args)),
+        Command::Sessions(args) => runtime.block_on(crate::verbs::sessions(args)),
+        Command::Close(args) => runtime.block_on(crate::verbs::close(args)),
+        Command::Skill => crate::docs::skill(),
+        Command::Verb(verb) => runtime.block_on(crate::verbs::run(*verb)),
+        Command::VerbsDaemon(args) => runtime.block_on(crate::verbs::serve(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),
         Command::Man(args) => crate::manual::main(&args),

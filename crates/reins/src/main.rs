@@ -34,6 +34,7 @@ mod terminal;
 mod thinking;
 mod toolbox;
 mod trace;
+mod verbs;
 mod watch;
 mod words;
 
