@@ -22,6 +22,7 @@ mod results;
 mod rule_book;
 mod secret_book;
 mod session;
+mod sign_in;
 mod shown_element;
 mod street;
 mod tool;

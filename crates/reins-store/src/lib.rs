@@ -14,6 +14,7 @@ mod receipt;
 mod rules;
 mod seal;
 mod secrets;
+mod sign_ins;
 mod writer;
 
 pub use conversations::{
