@@ -82,7 +82,9 @@ pub enum BrowserError {
         source: CallError,
     },
     /// A sign-in to be set is none, or not of this app.
-    #[error("the saved sign-in cannot be used: {what}; save it again from a browser that is signed in")]
+    #[error(
+        "the saved sign-in cannot be used: {what}; save it again from a browser that is signed in"
+    )]
     SignIn {
         /// What is wrong with it. Holds no value of it.
         what: String,

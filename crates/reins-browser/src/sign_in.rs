@@ -108,7 +108,8 @@ impl SignIn {
     /// It is not of that form, or holds more than any app keeps.
     pub fn from_json(text: &Secret<String>, app: &Origin) -> Result<(Self, usize), BrowserError> {
         let wrong = |what: &str| BrowserError::SignIn { what: what.to_owned() };
-        let whole: Value = serde_json::from_str(text.expose()).map_err(|_| wrong("it is no JSON"))?;
+        let whole: Value =
+            serde_json::from_str(text.expose()).map_err(|_| wrong("it is no JSON"))?;
         let list = |name: &str| match whole.get(name) {
             None => Ok(Vec::new()),
             Some(Value::Array(items)) => Ok(items.clone()),

@@ -33,8 +33,8 @@ impl Control {
         json: &Secret<String>,
     ) -> Result<usize, ControlError> {
         self.own_app(app)?;
-        let (sign_in, left_out) = reins_browser::SignIn::from_json(json, app)
-            .map_err(|error| browser_error(&error))?;
+        let (sign_in, left_out) =
+            reins_browser::SignIn::from_json(json, app).map_err(|error| browser_error(&error))?;
         let browser = self.inner.host.browser(self).await?;
         browser.set_sign_in(app, &sign_in).await.map_err(|error| browser_error(&error))?;
         Ok(left_out)

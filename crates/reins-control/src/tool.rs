@@ -31,8 +31,6 @@ pub enum Group {
     Forms,
     /// Assertions, for agents that test the page (S-033).
     Testing,
-    /// Pointing by coordinates, for agents that see pictures (S-033).
-    Vision,
 }
 
 impl Group {
@@ -43,7 +41,6 @@ impl Group {
             Self::Inspect => "inspect",
             Self::Forms => "forms",
             Self::Testing => "testing",
-            Self::Vision => "vision",
         }
     }
 }

@@ -17,7 +17,7 @@ mod run;
 mod server;
 
 pub use calls::{ControlCalls, HeldBy, NotMade, SessionCalls};
-pub use http_door::{Bearer, HttpBody, HttpDoor, HttpLimits, HttpOptions};
+pub use http_door::{Bearer, HttpAccess, HttpBody, HttpDoor, HttpLimits, HttpOptions};
 pub use listing::ToolChoice;
 pub use offer::Names;
 pub use run::{Calls, ECHO, RunTool, one_session, serve_echo, serve_run};

@@ -32,7 +32,7 @@ impl ToolChoice {
                 let known = |name: &str| {
                     reins_control::tool(name).is_some()
                         || tools().iter().any(|tool| tool.group.name() == name)
-                        || name == PDF
+                        || [PDF, VISION].contains(&name)
                 };
                 match names.iter().find(|name| !known(name)) {
                     Some(unknown) => Err(UnknownToolName(unknown.clone())),
@@ -72,6 +72,9 @@ impl ToolChoice {
 
 /// The capability that prints pages (S-033). Among our own names it is one tool of the core.
 const PDF: &str = "pdf";
+
+/// The capability that points by coordinates (S-033). Our own names have no tool of it.
+const VISION: &str = "vision";
 
 /// A name in `--tools` that is no tool.
 #[derive(Debug, thiserror::Error)]

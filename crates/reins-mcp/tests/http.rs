@@ -8,8 +8,8 @@ use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use reins_control::{Reply, Tool, tools};
 use reins_mcp::{
-    HeldBy, HttpBody, HttpDoor, HttpLimits, HttpOptions, Names, NotMade, RunTool, SessionCalls,
-    ToolChoice, one_session,
+    HeldBy, HttpAccess, HttpBody, HttpDoor, HttpLimits, HttpOptions, Names, NotMade, RunTool,
+    SessionCalls, ToolChoice, one_session,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -77,8 +77,10 @@ fn door(names: Names, limits: HttpLimits) -> (HttpDoor, Arc<Scripted>) {
         calls: calls.clone(),
         tools: ToolChoice::parse("core").unwrap(),
         names,
-        bearer: Arc::new(|token| token.expose() == TOKEN),
-        hosts: vec![HOST.into()],
+        access: HttpAccess::Own {
+            bearer: Arc::new(|token| token.expose() == TOKEN),
+            hosts: vec![HOST.into()],
+        },
         version: "1".into(),
         limits,
     });

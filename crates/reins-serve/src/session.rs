@@ -6,12 +6,16 @@ use crate::companion::{Companion, Held, Passage};
 use crate::events::{Step, line};
 use crate::limits;
 use crate::room::{Room, Slot};
-use crate::{backend::Started, keys};
+use crate::{
+    backend::{Capability, Started},
+    keys,
+};
 use reins_browser::{BrowserEvent, BrowserEvents};
 use reins_control::{CallRequest, ControlError, Effect, Reply, Tool};
 use reins_core::{OwnerId, Secret, SessionId};
 use reins_store::{BrowserSession, SessionPhase};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
@@ -28,6 +32,8 @@ pub(crate) struct LiveSession {
     /// The secret of this start.
     pub(crate) token: Secret<String>,
     pub(crate) guarded: bool,
+    /// More tools than the core.
+    pub(crate) capabilities: BTreeSet<Capability>,
     /// Its row, as it was when it began to run.
     row: BrowserSession,
     began: Instant,
@@ -121,6 +127,7 @@ impl LiveSession {
         companions: Vec<Arc<dyn Companion>>,
         token: Secret<String>,
         guarded: bool,
+        capabilities: BTreeSet<Capability>,
     ) -> Self {
         Self {
             id: row.id.clone(),
@@ -128,6 +135,7 @@ impl LiveSession {
             companions,
             token,
             guarded,
+            capabilities,
             row,
             began: Instant::now(),
             ending: CancellationToken::new(),

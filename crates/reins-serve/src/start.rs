@@ -223,7 +223,8 @@ impl Job {
             return Err(error.into());
         }
         let guarded = self.sandbox.guarded;
-        Ok(Arc::new(LiveSession::new(row.clone(), started, companions, token, guarded)))
+        let tools = self.wish.capabilities.clone();
+        Ok(Arc::new(LiveSession::new(row.clone(), started, companions, token, guarded, tools)))
     }
 
     /// Opens the app. Nobody waits for it: calls stand in line behind it, and an app that does not answer is

@@ -27,9 +27,16 @@ async fn s028_a_sign_in_is_sealed_and_opens_for_its_tenant_and_app_only() {
     let bytes: Vec<u8> = files.flat_map(|file| std::fs::read(file).unwrap()).collect();
     let word = b"correct horse";
     assert!(!bytes.windows(word.len()).any(|window| window == word));
-    for change in ["UPDATE sign_ins SET tenant = 'two'", "UPDATE sign_ins SET tenant = 'one', origin = 'https://evil.example'"] {
+    for change in [
+        "UPDATE sign_ins SET tenant = 'two'",
+        "UPDATE sign_ins SET tenant = 'one', origin = 'https://evil.example'",
+    ] {
         rusqlite::Connection::open(&path).unwrap().execute(change, []).unwrap();
-        let (tenant, at) = if change.contains("two") { ("two", app.clone()) } else { ("one", Origin::parse("https://evil.example").unwrap()) };
+        let (tenant, at) = if change.contains("two") {
+            ("two", app.clone())
+        } else {
+            ("one", Origin::parse("https://evil.example").unwrap())
+        };
         assert!(store.sign_in(tenant, &at).await.is_err(), "{change}");
         assert!(store.remove_sign_in(tenant, &at).await.unwrap());
         store.set_sign_in("one", &app, Secret::new(VALUE.into()), now).await.unwrap();

@@ -88,6 +88,13 @@ pub(crate) struct McpArgs {
     /// Under which names: our own, or those of Playwright MCP, for agents written for it
     #[arg(long, value_enum, default_value_t)]
     pub(crate) names: NamesFlag,
+    /// Instead of a browser of its own: the one of this sandbox of a running `reins serve`
+    #[arg(long, value_name = "SANDBOX", conflicts_with_all = ["tools", "names", "strict_clicks"])]
+    pub(crate) session: Option<String>,
+    /// With --session: the daemon's address, such as http://127.0.0.1:7080 with its token in REINS_TOKEN, or
+    /// the path of its socket (default: the owner's socket on this machine)
+    #[arg(long, value_name = "ADDRESS", env = "REINS_SERVER", requires = "session")]
+    pub(crate) server: Option<String>,
 }
 
 /// Under which names the tools are listed.
@@ -96,6 +103,15 @@ pub(crate) enum NamesFlag {
     #[default]
     Reins,
     Playwright,
+}
+
+impl From<NamesFlag> for reins_mcp::Names {
+    fn from(flag: NamesFlag) -> Self {
+        match flag {
+            NamesFlag::Reins => Self::Reins,
+            NamesFlag::Playwright => Self::Playwright,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

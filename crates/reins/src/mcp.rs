@@ -1,19 +1,22 @@
 //! `reins mcp`.
 
-use crate::cli::{McpArgs, NamesFlag};
+use crate::cli::McpArgs;
 use crate::exit;
 use anyhow::Result;
 use reins_control::{Control, ControlOptions, Group};
+use reins_core::Secret;
 use reins_mcp::{McpOptions, Names, ToolChoice, serve_stdio};
+use reins_serve::{SOCKET, ServerAddress};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Serves until the client closes stdin, or a signal comes; the browser never outlives it.
 pub(crate) async fn main(args: McpArgs) -> Result<ExitCode> {
+    if let Some(session) = &args.session {
+        return shim(session, args.server.as_deref(), args.browser.data_dir()?).await;
+    }
     let tools = ToolChoice::parse(&args.tools)?;
-    let names = match args.names {
-        NamesFlag::Reins => Names::Reins,
-        NamesFlag::Playwright => Names::Playwright,
-    };
+    let names = Names::from(args.names);
     let options = ControlOptions {
         strict_clicks: args.strict_clicks,
         // Among Playwright's names those that need it are in the core.
@@ -28,6 +31,23 @@ pub(crate) async fn main(args: McpArgs) -> Result<ExitCode> {
     };
     control.close().await;
     served.map(|()| ExitCode::from(exit::DONE))
+}
+
+/// Hands an MCP client's messages to a sandbox of `reins serve`, and its answers back.
+async fn shim(sandbox: &str, server: Option<&str>, data_dir: PathBuf) -> Result<ExitCode> {
+    let token =
+        std::env::var("REINS_TOKEN").ok().filter(|token| !token.is_empty()).map(Secret::new);
+    let server = match server {
+        None => ServerAddress::Socket(data_dir.join(crate::serve::DIR).join(SOCKET)),
+        Some(url) if url.contains("://") => ServerAddress::Http(url.to_owned()),
+        Some(path) => ServerAddress::Socket(path.into()),
+    };
+    let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
+    tokio::select! {
+        done = reins_serve::mcp_shim(&server, token, sandbox, stdin, stdout) => done?,
+        () = interrupted() => {}
+    }
+    Ok(ExitCode::from(exit::DONE))
 }
 
 /// Until SIGINT, SIGTERM or SIGHUP.

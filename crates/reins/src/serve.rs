@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The daemon's own directory, inside the data directory.
-const DIR: &str = "serve";
+pub(crate) const DIR: &str = "serve";
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -39,6 +39,9 @@ pub(crate) struct ServeArgs {
     /// Run Chromium without its own sandbox, as root must
     #[arg(long, env = "REINS_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new(), num_args = 0, default_missing_value = "1")]
     no_sandbox: bool,
+    /// Under which names browsers offer their tools over MCP
+    #[arg(long, value_enum, default_value = "playwright")]
+    mcp_names: crate::cli::NamesFlag,
     #[command(flatten)]
     place: Place,
 }
@@ -149,7 +152,7 @@ pub(crate) async fn main(args: ServeArgs) -> Result<ExitCode> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         backend: Arc::new(LocalBackend { binary: args.browser, no_sandbox: args.no_sandbox }),
         companions: Vec::new(),
-        mcp: None,
+        mcp: Some(Arc::new(crate::serve_mcp::SessionDoors::new(args.mcp_names.into()))),
         runner: None,
         clock: Arc::new(SystemClock),
     })

@@ -20,7 +20,11 @@ async fn s028_s029_a_sign_in_goes_from_one_browser_to_the_next() {
         let show = "<title>Show</title><script>\
             hit('has-'+(localStorage.getItem('token')||'nothing')+'-'+document.cookie.includes('theme=dark'))</script>";
         vec![
-            ("/".to_owned(), Page::html(body).with_header("Set-Cookie", "sid=s3cret; HttpOnly; SameSite=Lax; Path=/")),
+            (
+                "/".to_owned(),
+                Page::html(body)
+                    .with_header("Set-Cookie", "sid=s3cret; HttpOnly; SameSite=Lax; Path=/"),
+            ),
             ("/show".to_owned(), Page::html(show)),
         ]
     };
@@ -64,7 +68,9 @@ async fn s028_s029_a_sign_in_goes_from_one_browser_to_the_next() {
 /// S-029: what is not the app's is not set; a partitioned cookie stays partitioned.
 #[tokio::test(flavor = "multi_thread")]
 async fn s029_only_the_apps_cookies_are_set_and_partitions_stay() {
-    let world = World::start(|_| vec![("/".to_owned(), Page::html("<title>App</title>"))], Other::Closed).await;
+    let world =
+        World::start(|_| vec![("/".to_owned(), Page::html("<title>App</title>"))], Other::Closed)
+            .await;
     let app = Origin::parse(&world.app.url("/")).unwrap();
     let cookie = |name: &str, domain: &str, partition: Option<(String, bool)>| SignInCookie {
         name: name.into(),
@@ -82,7 +88,10 @@ async fn s029_only_the_apps_cookies_are_set_and_partitions_stay() {
     assert_eq!(refused.code(), "sign_in");
     let site = format!("http://{}", app.site());
     let own = SignIn {
-        cookies: vec![cookie("plain", app.host(), None), cookie("part", app.host(), Some((site.clone(), false)))],
+        cookies: vec![
+            cookie("plain", app.host(), None),
+            cookie("part", app.host(), Some((site.clone(), false))),
+        ],
         ..SignIn::default()
     };
     world.browser.set_sign_in(&app, &own).await.unwrap();

@@ -36,6 +36,19 @@ pub type HttpBody = BoxBody<Bytes, Infallible>;
 /// Says whether a bearer token may use this session. It must compare in constant time.
 pub type Bearer = dyn Fn(&Secret<String>) -> bool + Send + Sync;
 
+/// Who gets in. A request that carries an `Origin` never does (S-145).
+pub enum HttpAccess {
+    /// Whoever shows the right token to the right host.
+    Own {
+        /// Asked at every request.
+        bearer: Arc<Bearer>,
+        /// The `Host` values that are this service, such as `127.0.0.1:7080`.
+        hosts: Vec<String>,
+    },
+    /// Whoever is handed over: host and token were checked by who serves HTTP.
+    Checked,
+}
+
 /// How one session's door is made.
 pub struct HttpOptions {
     /// Makes the calls, and says which tools there are.
@@ -44,10 +57,8 @@ pub struct HttpOptions {
     pub tools: ToolChoice,
     /// Under which names.
     pub names: Names,
-    /// Asked at every request.
-    pub bearer: Arc<Bearer>,
-    /// The `Host` values that are this service, such as `127.0.0.1:7080`.
-    pub hosts: Vec<String>,
+    /// Who gets in.
+    pub access: HttpAccess,
     /// The product's version, as shown to clients.
     pub version: String,
     /// Bounds; [`HttpLimits::default`] holds the documented ones.
@@ -61,8 +72,7 @@ pub struct HttpDoor {
 }
 
 struct Inner {
-    bearer: Arc<Bearer>,
-    hosts: Vec<String>,
+    access: HttpAccess,
     limits: HttpLimits,
     sessions: Arc<LocalSessionManager>,
     /// Handshakes come one after the other, so that the number of sessions is exact.
@@ -73,14 +83,14 @@ struct Inner {
 
 impl std::fmt::Debug for HttpDoor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HttpDoor").field("hosts", &self.inner.hosts).finish_non_exhaustive()
+        f.debug_struct("HttpDoor").field("limits", &self.inner.limits).finish_non_exhaustive()
     }
 }
 
 impl HttpDoor {
     /// Opens the door.
     pub fn new(options: HttpOptions) -> Self {
-        let HttpOptions { calls, tools, names, bearer, hosts, version, limits } = options;
+        let HttpOptions { calls, tools, names, access, version, limits } = options;
         let closed = CancellationToken::new();
         let mut sessions = LocalSessionManager::default();
         let mut timing = SessionConfig::default();
@@ -99,7 +109,7 @@ impl HttpDoor {
             config,
         );
         let handshakes = Semaphore::new(1);
-        let inner = Inner { bearer, hosts, limits, sessions, handshakes, service, closed };
+        let inner = Inner { access, limits, sessions, handshakes, service, closed };
         Self { inner: Arc::new(inner) }
     }
 
@@ -140,25 +150,29 @@ impl Inner {
         headers: &HeaderMap,
         method: &Method,
     ) -> Option<Response<HttpBody>> {
-        let host = match headers.get(header::HOST) {
-            Some(host) => host.to_str().ok(),
-            None => uri.authority().map(|authority| authority.as_str()),
-        };
-        let own =
-            host.is_some_and(|host| self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)));
-        if !own || headers.get_all(header::HOST).iter().count() > 1 {
-            return Some(refuse::wrong_host());
+        if let HttpAccess::Own { hosts, .. } = &self.access {
+            let host = match headers.get(header::HOST) {
+                Some(host) => host.to_str().ok(),
+                None => uri.authority().map(|authority| authority.as_str()),
+            };
+            let own =
+                host.is_some_and(|host| hosts.iter().any(|own| own.eq_ignore_ascii_case(host)));
+            if !own || headers.get_all(header::HOST).iter().count() > 1 {
+                return Some(refuse::wrong_host());
+            }
         }
         if headers.contains_key(header::ORIGIN) {
             return Some(refuse::from_a_page());
         }
-        let mut given = headers.get_all(header::AUTHORIZATION).iter();
-        let token = match (given.next(), given.next()) {
-            (Some(one), None) => one.to_str().ok().and_then(bearer),
-            _ => None,
-        };
-        if !token.is_some_and(|token| (self.bearer)(&token)) {
-            return Some(refuse::no_token());
+        if let HttpAccess::Own { bearer, .. } = &self.access {
+            let mut given = headers.get_all(header::AUTHORIZATION).iter();
+            let token = match (given.next(), given.next()) {
+                (Some(one), None) => one.to_str().ok().and_then(token_of),
+                _ => None,
+            };
+            if !token.is_some_and(|token| bearer(&token)) {
+                return Some(refuse::no_token());
+            }
         }
         if self.closed.is_cancelled() {
             return Some(refuse::closed());
@@ -201,7 +215,7 @@ impl Inner {
 }
 
 /// The token of an `Authorization` header.
-fn bearer(header: &str) -> Option<Secret<String>> {
+fn token_of(header: &str) -> Option<Secret<String>> {
     let (scheme, token) = header.split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())

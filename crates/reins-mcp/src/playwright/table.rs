@@ -111,16 +111,6 @@ pub(super) const TABLE: &[Alias] = &[
     ])
     .of("testing"),
     row("browser_generate_locator", "locator", &[TARGET, ELEMENT]).of("testing"),
-    row("browser_mouse_move_xy", "hover_at", &[As("x", "x"), As("y", "y"), ELEMENT]).of("vision"),
-    row("browser_mouse_click_xy", "click_at", &[
-        As("x", "x"), As("y", "y"), As("button", "button"), As("clickCount", "count"), ELEMENT,
-        Unused("delay"),
-    ])
-    .of("vision"),
-    row("browser_mouse_drag_xy", "drag_at", &[
-        As("startX", "from_x"), As("startY", "from_y"), As("endX", "to_x"), As("endY", "to_y"), ELEMENT,
-    ])
-    .of("vision"),
     row("browser_mouse_wheel", "scroll", &[
         Own("deltaX", NUMBER, "CSS pixels", false), Own("deltaY", NUMBER, "CSS pixels", false),
     ])

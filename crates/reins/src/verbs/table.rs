@@ -57,9 +57,6 @@ pub(crate) const TABLE: &[Entry] = &[
     entry("verify-list", "verify_list", &["items"]),
     entry("verify-value", "verify_value", &["ref", "value"]),
     entry("locator", "locator", &["ref"]),
-    entry("click-at", "click_at", &["x", "y"]),
-    entry("hover-at", "hover_at", &["x", "y"]),
-    entry("drag-at", "drag_at", &["from_x", "from_y", "to_x", "to_y"]),
 ];
 
 /// A verb with its arguments, as typed.
