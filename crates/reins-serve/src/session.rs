@@ -11,7 +11,7 @@ use crate::{
     keys,
 };
 use reins_browser::{BrowserEvent, BrowserEvents};
-use reins_control::{CallRequest, ControlError, Effect, Reply, Tool};
+use reins_control::{CallRequest, ControlError, Effect, Level, Reply, Tool};
 use reins_core::{OwnerId, Secret, SessionId};
 use reins_store::{BrowserSession, SessionPhase};
 use serde_json::{Value, json};
@@ -29,11 +29,10 @@ pub(crate) struct LiveSession {
     pub(crate) id: SessionId,
     pub(crate) started: Started,
     pub(crate) companions: Vec<Arc<dyn Companion>>,
-    /// The secret of this start.
-    pub(crate) token: Secret<String>,
     pub(crate) guarded: bool,
     /// More tools than the core.
     pub(crate) capabilities: BTreeSet<Capability>,
+    pub(crate) level: Level,
     /// Its row, as it was when it began to run.
     row: BrowserSession,
     began: Instant,
@@ -42,6 +41,17 @@ pub(crate) struct LiveSession {
     why: OnceLock<End>,
     /// Its row at the end, once there is one.
     ended: watch::Sender<Option<BrowserSession>>,
+}
+
+/// How much is asked in a browser.
+#[derive(Clone, Debug)]
+pub(crate) struct Asks {
+    /// Whether it is on the open web with cards.
+    pub(crate) guarded: bool,
+    /// At which level.
+    pub(crate) level: Level,
+    /// More tools than the core (S-033).
+    pub(crate) capabilities: BTreeSet<Capability>,
 }
 
 /// Why a browser ended.
@@ -125,17 +135,15 @@ impl LiveSession {
         row: BrowserSession,
         started: Started,
         companions: Vec<Arc<dyn Companion>>,
-        token: Secret<String>,
-        guarded: bool,
-        capabilities: BTreeSet<Capability>,
+        asks: Asks,
     ) -> Self {
         Self {
             id: row.id.clone(),
             started,
             companions,
-            token,
-            guarded,
-            capabilities,
+            guarded: asks.guarded,
+            level: asks.level,
+            capabilities: asks.capabilities,
             row,
             began: Instant::now(),
             ending: CancellationToken::new(),

@@ -30,6 +30,7 @@ mod runs;
 mod secrets;
 mod serve;
 mod serve_mcp;
+mod serve_runs;
 mod steer;
 mod steps;
 mod terminal;
