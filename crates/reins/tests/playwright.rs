@@ -20,6 +20,13 @@ const SHOP: &str = "<title>Shop</title><h1>Shop</h1>\
     <input type=file aria-label=Photo onchange=\"hit('got-'+this.files[0].name)\">\
     <ul><li>Apples<li>Pears</ul><script>const name_=document.getElementById('name');console.error('oops')</script>";
 
+/// The ref of the element of this name, whatever its role.
+fn named(text: &str, name: &str) -> String {
+    let at = text.find(&format!("\"{name}\" [ref=")).unwrap_or_else(|| panic!("no {name}: {text}"));
+    let start = at + text[at..].find("[ref=").unwrap() + "[ref=".len();
+    text[start..].split(']').next().unwrap().to_owned()
+}
+
 async fn site() -> Site {
     Site::start([
         ("/", Page::html(SHOP)),
@@ -45,9 +52,9 @@ async fn s034_s054_the_core_tools_work_as_their_agents_call_them() {
     // A path is resolved against the app (S-152).
     let page = client.call("browser_navigate", json!({"url": "/"})).await;
     assert!(page.text.contains("# Shop"), "{}", page.text);
-    let name = find_ref(&page.text, "textbox", "Name");
-    let gift = find_ref(&page.text, "checkbox", "Gift");
-    let colour = find_ref(&page.text, "combobox", "Colour");
+    let name = named(&page.text, "Name");
+    let gift = named(&page.text, "Gift");
+    let colour = named(&page.text, "Colour");
     let filled = client
         .call(
             "browser_fill_form",
@@ -67,14 +74,14 @@ async fn s034_s054_the_core_tools_work_as_their_agents_call_them() {
     let asked = client.call("browser_click", json!({"element": "Ask", "ref": ask})).await;
     assert!(asked.text.contains("browser_handle_dialog"), "{}", asked.text);
     client.call("browser_handle_dialog", json!({"accept": true, "promptText": "Me"})).await;
-    let photo_field = find_ref(&page.text, "button", "Photo");
+    let photo_field = named(&page.text, "Photo");
     client.call("browser_click", json!({"element": "Photo", "target": photo_field})).await;
     let gave = client.call("browser_file_upload", json!({"paths": [photo]})).await;
     assert!(!gave.failed, "{}", gave.text);
     assert!(site.wait_hit("got-me.txt", SOON).await);
     let console = client.call("browser_console_messages", json!({"level": "error"})).await;
     assert!(console.text.contains("oops"), "{}", console.text);
-    let search = find_ref(&page.text, "textbox", "Search");
+    let search = named(&page.text, "Search");
     let typed = client
         .call("browser_type", json!({"target": search, "text": "two words", "submit": true}))
         .await;
@@ -110,8 +117,8 @@ async fn s033_assertions_hold_or_fail_as_errors() {
     let flags = [app.as_str(), "--names=playwright", "--tools=core,testing,pdf"];
     let mut client = Client::start(data.path(), &flags, json!({})).await;
     let page = client.call("browser_navigate", json!({"url": "/"})).await;
-    let name = find_ref(&page.text, "textbox", "Name");
-    let gift = find_ref(&page.text, "checkbox", "Gift");
+    let name = named(&page.text, "Name");
+    let gift = named(&page.text, "Gift");
     client.call("browser_type", json!({"target": name, "text": "Ada"})).await;
     for (tool, arguments, holds) in [
         ("browser_verify_text_visible", json!({"text": "pears"}), true),

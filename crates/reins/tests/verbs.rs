@@ -62,7 +62,7 @@ async fn a_session_lives_from_open_to_close() {
     assert!(code == 0 && page.contains("# Desk"), "{page}");
     let note = find_ref(&page, "textbox", "Note");
     let (code, typed) =
-        verb(data, &["type", &note, "-5 degrees", "--submit", "--session=one"]).await;
+        verb(data, &["type", &note, "--submit", "--session=one", "--", "-5 degrees"]).await;
     assert!(code == 0 && typed.contains("# Sent"), "{typed}");
     assert!(site.seen().iter().any(|seen| seen.path == "/send" && seen.body.contains("-5")));
     let (code, stale) = verb(data, &["click", &note, "--session=one"]).await;

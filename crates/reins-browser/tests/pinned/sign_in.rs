@@ -23,7 +23,7 @@ async fn s028_s029_a_sign_in_goes_from_one_browser_to_the_next() {
             (
                 "/".to_owned(),
                 Page::html(body)
-                    .with_header("Set-Cookie", "sid=s3cret; HttpOnly; SameSite=Lax; Path=/"),
+                    .with_header("set-cookie", "sid=s3cret; HttpOnly; SameSite=Lax; Path=/"),
             ),
             ("/show".to_owned(), Page::html(show)),
         ]

@@ -58,7 +58,7 @@ pub(crate) struct SessionFlags {
     #[arg(long, value_name = "ORIGIN", help_heading = "When the session begins")]
     site: Vec<String>,
     /// How much is asked: ask, careful or auto
-    #[arg(long, value_enum, help_heading = "When the session begins")]
+    #[arg(id = "asked", long = "level", value_enum, help_heading = "When the session begins")]
     level: Option<LevelFlag>,
     /// Keep the browser's profile in this directory
     #[arg(long, value_name = "DIR", help_heading = "When the session begins")]

@@ -212,8 +212,8 @@ fn shaped(arg: Arg, name: &str, property: &Value) -> Arg {
             )
         }
         ("array", _) => arg.action(ArgAction::Append).num_args(1..),
-        // Text may begin with a dash.
-        _ => arg.allow_hyphen_values(name == "text"),
+        // What begins with another dash stands behind `--`, so that flags are flags wherever they stand.
+        _ => arg.allow_negative_numbers(true),
     }
 }
 
@@ -285,7 +285,7 @@ mod tests {
             (&["reins", "open", "a.example"], "navigate", json!({"url": "a.example"})),
             (&["reins", "click", "e3", "--count", "2"], "click", json!({"ref": "e3", "count": 2})),
             (
-                &["reins", "type", "e3", "-5 °C", "--submit"],
+                &["reins", "type", "e3", "--submit", "--", "-5 °C"],
                 "type",
                 json!({"ref": "e3", "text": "-5 °C", "submit": true}),
             ),
