@@ -97,7 +97,7 @@ impl HttpDoor {
         timing.keep_alive = Some(limits.idle);
         sessions.session_config = timing;
         let sessions = Arc::new(sessions);
-        let shared = Arc::new(Shared::new(calls, tools, names, version, limits));
+        let shared = Arc::new(Shared::new(calls, tools, names, version, limits, closed.clone()));
         // Host, Origin and body are checked here, before anything is parsed.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()

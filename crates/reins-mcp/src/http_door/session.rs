@@ -26,6 +26,8 @@ pub(super) struct Shared {
     listed: Vec<Tool>,
     version: String,
     limits: HttpLimits,
+    /// Cancelled when the browser ends.
+    closed: CancellationToken,
 }
 
 impl Shared {
@@ -35,6 +37,7 @@ impl Shared {
         names: Names,
         version: String,
         limits: HttpLimits,
+        closed: CancellationToken,
     ) -> Self {
         let listed = match names {
             Names::Playwright => names.list(&choice),
@@ -43,7 +46,7 @@ impl Shared {
                 tools.map(|one| listing::form(one.tool, one.schema)).collect()
             }
         };
-        Self { calls, choice, names, listed, version, limits }
+        Self { calls, choice, names, listed, version, limits, closed }
     }
 
     async fn answer(
@@ -78,7 +81,16 @@ impl Shared {
         let _ends: DropGuard = cancel.clone().drop_guard();
         let call = self.answer(offered, request.arguments.unwrap_or_default(), cancel.clone());
         let limited = tokio::time::timeout(self.limits.request, with_progress(context, call));
-        match limited.await {
+        let ended = tokio::select! {
+            ended = limited => ended,
+            () = self.closed.cancelled() => {
+                return content::failure(
+                    "browser_stopping",
+                    "the browser is stopping, so this call was given up; it may have happened. Look before trying again",
+                );
+            }
+        };
+        match ended {
             Ok(result) => content::within(result, self.limits.answer_bytes),
             Err(_) => content::failure(
                 "too_slow",
