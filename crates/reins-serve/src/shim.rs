@@ -46,6 +46,9 @@ struct Endpoint {
     conversation: Arc<Mutex<Conversation>>,
 }
 
+/// Why a message has no answer of the endpoint's own, for the client's reader.
+struct Unanswered(String);
+
 /// Hands messages over until stdin ends.
 ///
 /// # Errors
@@ -158,11 +161,11 @@ impl Endpoint {
             .await;
         let told = match asked {
             Ok(answer) => self.take(answer, out).await,
-            Err(error) => Err(format!(
+            Err(error) => Err(Unanswered(format!(
                 "the daemon could not be reached ({error}); check that `reins serve` runs, and --server"
-            )),
+            ))),
         };
-        if let (Err(why), Some(id)) = (told, id) {
+        if let (Err(Unanswered(why)), Some(id)) = (told, id) {
             let error =
                 json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": why}});
             // A reader that is gone needs no answer.
@@ -174,16 +177,16 @@ impl Endpoint {
         &self,
         answer: reqwest::Response,
         out: &mpsc::Sender<String>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Unanswered> {
         let status = answer.status();
         if !status.is_success() {
             let body = answer.text().await.unwrap_or_default();
             let said = serde_json::from_str::<Value>(&body).ok();
             let message = said.as_ref().and_then(|body| body["error"]["message"].as_str());
-            return Err(match message {
+            return Err(Unanswered(match message {
                 Some(message) => message.to_owned(),
                 None => format!("the daemon answered {status}"),
-            });
+            }));
         }
         if let Some(session) = answer.headers().get("mcp-session-id").and_then(|v| v.to_str().ok())
         {
@@ -196,7 +199,7 @@ impl Endpoint {
             .and_then(|kind| kind.to_str().ok())
             .is_some_and(|kind| kind.starts_with("text/event-stream"));
         if !streams {
-            let body = answer.text().await.map_err(|error| error.to_string())?;
+            let body = answer.text().await.map_err(|error| Unanswered(error.to_string()))?;
             if !body.trim().is_empty() {
                 self.hand_back(&body, out).await;
             }
@@ -204,7 +207,8 @@ impl Endpoint {
         }
         let mut events = pin!(SseStream::from_bytes_stream(answer.bytes_stream()));
         while let Some(event) = events.next().await {
-            let event = event.map_err(|error| format!("the answer broke off ({error})"))?;
+            let event =
+                event.map_err(|error| Unanswered(format!("the answer broke off ({error})")))?;
             if let Some(data) = event.data.filter(|data| !data.trim().is_empty()) {
                 self.hand_back(&data, out).await;
             }
