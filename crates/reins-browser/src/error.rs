@@ -81,6 +81,14 @@ pub enum BrowserError {
         #[source]
         source: CallError,
     },
+    /// A sign-in to be set is none, or not of this app.
+    #[error(
+        "the saved sign-in cannot be used: {what}; save it again from a browser that is signed in"
+    )]
+    SignIn {
+        /// What is wrong with it. Holds no value of it.
+        what: String,
+    },
     /// A file could not be written or moved.
     #[error("{what}: {source}")]
     File {
@@ -109,6 +117,7 @@ impl BrowserError {
             BrowserError::Facts(_) => "page_facts",
             BrowserError::Start(error) => error.code(),
             BrowserError::Wire { .. } => "wire",
+            BrowserError::SignIn { .. } => "sign_in",
             BrowserError::File { .. } => "file",
         }
     }

@@ -8,6 +8,7 @@ use crate::journal;
 use crate::markup;
 use crate::protocol::page as wire;
 use crate::reach::ResourceRequest;
+use crate::sign_in;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::OpenedBy;
 use crate::tab_state::TabState;
@@ -56,6 +57,10 @@ pub(crate) fn judge(tab: &Arc<Tab>, paused: wire::RequestPaused, session: &Sessi
     let frame = FrameId::new(paused.frame_id.as_str());
     let main = paused.frame_id == tab.id.as_str();
     let document = paused.resource_type == "Document";
+    if main && document && tab.state().stand_in.take_if(|stand_in| stand_in == url).is_some() {
+        sign_in::stand_in(session, &paused.request_id);
+        return;
+    }
     let outside = match &tab.containment.top_level {
         TopLevel::Only(patterns) if main && document => {
             Origin::parse(url).map_or(true, |origin| !patterns.iter().any(|p| p.matches(&origin)))

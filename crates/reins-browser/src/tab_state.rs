@@ -49,6 +49,8 @@ pub(crate) struct TabState {
     /// A page that asked to stay was left; when.
     pub(crate) left: Option<Mark>,
     pub(crate) chooser: Option<FileChooser>,
+    /// The address that is answered with an empty page, once, and never asked for.
+    pub(crate) stand_in: Option<String>,
     /// It was opened for an address that it does not show yet.
     pub(crate) expects: bool,
     /// The address of the window the page last asked for.
@@ -156,6 +158,7 @@ impl TabState {
             may_leave: None,
             left: None,
             chooser: None,
+            stand_in: None,
             expects: false,
             window_asked: None,
             report: Report::default(),

@@ -179,6 +179,12 @@ impl<'a> Call<'a> {
     /// An address as people write it, made absolute: `example.com` means https.
     pub(crate) fn absolute(&self, text: &str) -> Result<String, ControlError> {
         let text = text.trim();
+        if text.starts_with('/')
+            && !text.starts_with("//")
+            && let Some(url) = self.control.inner.within_app(text)
+        {
+            return Ok(url);
+        }
         if text.contains("://") || text.split(['/', '?', '#']).next().is_some_and(has_scheme) {
             // The guard refuses what is not http(s), with its own words.
             return Ok(web_url(text).map_or_else(|_| text.to_owned(), |url| url.to_string()));

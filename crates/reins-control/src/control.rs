@@ -285,6 +285,14 @@ impl Control {
 }
 
 impl Inner {
+    /// A path of the one app that a pinned browser opens, made absolute (S-152).
+    pub(crate) fn within_app(&self, path: &str) -> Option<String> {
+        let [app] = self.options.app.as_slice() else { return None };
+        // A pattern for any port names no address.
+        app.port()?;
+        url::Url::parse(&app.to_string()).ok()?.join(path).ok().map(String::from)
+    }
+
     /// The person's site rules at this moment.
     pub(crate) fn rules(&self) -> SiteRules {
         lock(&self.rules).clone()

@@ -81,6 +81,9 @@ pub enum ControlError {
     /// A file path is outside the allowed directories or does not exist.
     #[error("{0}")]
     Path(String),
+    /// The page does not show what it should (S-033).
+    #[error("not verified: {0}. Look with snapshot at what is there")]
+    NotVerified(String),
     /// A paged result is gone.
     #[error("there is no stored result '{0}'. It may have been dropped; call the tool again")]
     NoSuchResult(String),
@@ -110,6 +113,7 @@ impl ControlError {
             Self::Secrets(_) => "secrets",
             Self::Site(_) => "bad_site",
             Self::Path(_) => "path_not_allowed",
+            Self::NotVerified(_) => "not_verified",
             Self::NoSuchResult(_) => "no_such_result",
             Self::Cancelled => "cancelled",
         }

@@ -39,6 +39,8 @@ pub(crate) struct Filter {
     pub(crate) failed: bool,
     /// What their address contains.
     pub(crate) text: Option<String>,
+    /// Not those that only made the page look as it does, unless they failed.
+    pub(crate) no_assets: bool,
 }
 
 impl Filter {
@@ -50,7 +52,11 @@ impl Filter {
         let text = self.text.as_ref().is_none_or(|text| {
             request.url.to_ascii_lowercase().contains(&text.to_ascii_lowercase())
         });
-        kind && text && (!self.failed || failed(request))
+        let asset =
+            matches!(request.kind.as_str(), "image" | "font" | "stylesheet" | "script" | "media");
+        kind && text
+            && (!self.failed || failed(request))
+            && (!self.no_assets || !asset || failed(request))
     }
 }
 

@@ -23,10 +23,12 @@ mod rule_book;
 mod secret_book;
 mod session;
 mod shown_element;
+mod sign_in;
 mod street;
 mod tool;
 mod tools;
 mod turn;
+mod verify;
 mod way_out;
 
 pub use cards::{Answerer, CardAnswer, NoAnswerer, Question};

@@ -58,6 +58,11 @@ impl Call<'_> {
         Ok(Read { snapshot })
     }
 
+    /// Everything on the page, off screen as well, for ourselves.
+    pub(crate) async fn read_all(&self, tab: &TabId) -> Result<PrivateSnapshot, ControlError> {
+        Ok(self.read(tab, &request(true)).await?.snapshot)
+    }
+
     /// Publishes the whole page.
     async fn show_whole(
         &mut self,

@@ -2,7 +2,7 @@
 
 use crate::results::Results;
 use reins_browser::Download;
-use reins_core::{NodeKey, Origin, OwnerId, Secret, SessionId, TabId, TurnId};
+use reins_core::{NodeKey, Origin, OwnerId, Ref, Secret, SessionId, TabId, TurnId};
 use reins_guard::{Level, TurnFacts};
 use reins_page::{PublishedSnapshot, RefRegistry};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -48,6 +48,8 @@ pub(crate) struct State {
     pub(crate) told: Told,
     /// The turn under way.
     pub(crate) turn: Option<Turn>,
+    /// The element that was clicked last: what files are meant for if nothing else is named.
+    pub(crate) clicked: Option<Ref>,
     /// The download that was last heard of.
     pub(crate) download: Option<Download>,
     /// Long results kept for paging.

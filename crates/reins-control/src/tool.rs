@@ -27,6 +27,10 @@ pub enum Group {
     /// For who develops the page: what it logs and loads, and how it looks elsewhere. Switched on with
     /// `--tools`.
     Inspect,
+    /// Several fields in one call.
+    Forms,
+    /// Assertions, for agents that test the page (S-033).
+    Testing,
 }
 
 impl Group {
@@ -35,6 +39,8 @@ impl Group {
         match self {
             Self::Core => "core",
             Self::Inspect => "inspect",
+            Self::Forms => "forms",
+            Self::Testing => "testing",
         }
     }
 }

@@ -32,6 +32,7 @@ impl ToolChoice {
                 let known = |name: &str| {
                     reins_control::tool(name).is_some()
                         || tools().iter().any(|tool| tool.group.name() == name)
+                        || [PDF, VISION].contains(&name)
                 };
                 match names.iter().find(|name| !known(name)) {
                     Some(unknown) => Err(UnknownToolName(unknown.clone())),
@@ -51,16 +52,35 @@ impl ToolChoice {
         match self {
             Self::Core => tool.group == Group::Core,
             Self::All => true,
-            Self::Named(names) => {
-                names.iter().any(|name| name == tool.name || name == tool.group.name())
-            }
+            Self::Named(names) => names.iter().any(|name| {
+                name == tool.name
+                    || name == tool.group.name()
+                    || (name == PDF && tool.name == "save_pdf")
+            }),
+        }
+    }
+
+    /// Whether an alias is listed and callable: by its capability, or because its tool is chosen by name.
+    pub(crate) fn has_alias(&self, capability: &str, tool: &reins_control::Tool) -> bool {
+        match self {
+            Self::Core => capability == Group::Core.name(),
+            Self::All => true,
+            Self::Named(names) => names.iter().any(|name| name == tool.name || name == capability),
         }
     }
 }
 
+/// The capability that prints pages (S-033). Among our own names it is one tool of the core.
+const PDF: &str = "pdf";
+
+/// The capability that points by coordinates (S-033). Our own names have no tool of it.
+const VISION: &str = "vision";
+
 /// A name in `--tools` that is no tool.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is no tool and no group; use `core`, `inspect`, `all`, or names from `reins docs`")]
+#[error(
+    "'{0}' is no tool and no group; use `all`, groups (`core`, `inspect`, `forms`, `testing`, `vision`, `pdf`) or names from `reins docs`"
+)]
 pub struct UnknownToolName(String);
 
 /// The listed tools in MCP form.

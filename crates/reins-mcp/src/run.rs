@@ -41,6 +41,15 @@ pub trait Calls: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Reply, ControlError>>;
 }
 
+/// A tool's arguments where there is just one session.
+pub fn one_session(tool: &Tool) -> Map<String, Value> {
+    let mut schema = tool.input_schema();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.remove("session");
+    }
+    schema
+}
+
 /// Serves one connection of a run's agent until either side ends it.
 ///
 /// # Errors

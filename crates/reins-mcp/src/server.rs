@@ -1,11 +1,14 @@
 //! The server itself: requests in, calls on control, content out.
 
+use crate::calls::NotMade;
 use crate::cards::{Asking, Outstanding, lock};
 use crate::content;
-use crate::listing::{self, ToolChoice};
+use crate::listing::ToolChoice;
+use crate::offer::Names;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use reins_control::{CallRequest, Control, ControlError};
+use futures_util::future::BoxFuture;
+use reins_control::{CallRequest, Control, ControlError, Reply};
 use reins_core::{OwnerId, SessionId};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -27,6 +30,8 @@ use thiserror::Error;
 pub struct McpOptions {
     /// Which tools are listed.
     pub tools: ToolChoice,
+    /// Under which names.
+    pub names: Names,
     /// The product's version, as shown to clients.
     pub version: String,
 }
@@ -99,7 +104,7 @@ impl Server {
     fn new(control: Control, options: McpOptions) -> Self {
         Self {
             control,
-            listed: listing::list(&options.tools),
+            listed: options.names.list(&options.tools),
             options,
             owner: OwnerId::new("mcp"),
             outstanding: Outstanding::default(),
@@ -140,18 +145,23 @@ impl Server {
             Some(Value::String(name)) if !name.is_empty() => SessionId::new(name),
             _ => SessionId::new(DEFAULT_SESSION),
         };
-        let Some(tool) = reins_control::tool(&request.name).filter(|t| self.options.tools.has(t))
-        else {
+        let names = self.options.names;
+        let Some(offered) = names.find(&self.options.tools, &request.name) else {
             return content::error(&ControlError::UnknownTool(request.name.into_owned())).into();
         };
-        let call = self.control.call(CallRequest {
-            tool,
-            arguments: Value::Object(arguments),
-            owner: &self.owner,
-            session: &session,
-            cards: &asking,
-            cancel: context.ct.clone(),
-        });
+        let make = |tool: &'static reins_control::Tool, arguments: Value| {
+            let request = CallRequest {
+                tool,
+                arguments,
+                owner: &self.owner,
+                session: &session,
+                cards: &asking,
+                cancel: context.ct.clone(),
+            };
+            let call = self.control.call(request);
+            Box::pin(async move { Ok(call.await?) }) as BoxFuture<'_, Result<Reply, NotMade>>
+        };
+        let call = offered.call(arguments, &make);
         let answer = with_progress(&context, call).await;
         if let Asking::Ending { question, .. } = &asking
             && let Some(question) = lock(question).take()
@@ -161,7 +171,7 @@ impl Server {
         }
         let result = match answer {
             Ok(reply) => content::result(reply),
-            Err(error) => content::error(&error),
+            Err(none) => content::not_made(&none, names),
         };
         let client = context.client_info();
         if content::shows_one_part(client.as_ref().map(|client| client.name.as_str())) {
@@ -201,7 +211,10 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_resources().build())
             .with_server_info(Implementation::new("reins", self.options.version.clone()))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(match self.options.names {
+                Names::Reins => INSTRUCTIONS.to_owned(),
+                Names::Playwright => crate::playwright::in_their_words(INSTRUCTIONS),
+            })
     }
 
     async fn list_tools(

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::auth::{self, Way};
+use crate::backend::Capability;
 use crate::error::ServeError;
 use crate::scope::Scope;
 use axum::extract::Request;
@@ -10,6 +11,7 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use reins_control::Control;
 use reins_core::{SandboxId, SessionId};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +23,8 @@ pub struct McpTarget {
     pub session: SessionId,
     /// The street to it.
     pub control: Control,
+    /// More tools than the core (S-033).
+    pub capabilities: BTreeSet<Capability>,
     /// Cancelled when the browser ends.
     pub ending: CancellationToken,
     /// How calls are made, so that they are told, held and counted like all others.
@@ -55,6 +59,7 @@ pub(crate) async fn serve(
     let target = McpTarget {
         session: session.id.clone(),
         control: session.started.control.clone(),
+        capabilities: session.capabilities.clone(),
         ending: session.ending(),
         calls: crate::calls::Calls::new(app.clone(), room, session, None),
     };

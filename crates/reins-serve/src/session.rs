@@ -6,12 +6,16 @@ use crate::companion::{Companion, Held, Passage};
 use crate::events::{Step, line};
 use crate::limits;
 use crate::room::{Room, Slot};
-use crate::{backend::Started, keys};
+use crate::{
+    backend::{Capability, Started},
+    keys,
+};
 use reins_browser::{BrowserEvent, BrowserEvents};
 use reins_control::{CallRequest, ControlError, Effect, Level, Reply, Tool};
 use reins_core::{OwnerId, Secret, SessionId};
 use reins_store::{BrowserSession, SessionPhase};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
@@ -26,6 +30,8 @@ pub(crate) struct LiveSession {
     pub(crate) started: Started,
     pub(crate) companions: Vec<Arc<dyn Companion>>,
     pub(crate) guarded: bool,
+    /// More tools than the core.
+    pub(crate) capabilities: BTreeSet<Capability>,
     pub(crate) level: Level,
     /// Its row, as it was when it began to run.
     row: BrowserSession,
@@ -38,12 +44,14 @@ pub(crate) struct LiveSession {
 }
 
 /// How much is asked in a browser.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Asks {
     /// Whether it is on the open web with cards.
     pub(crate) guarded: bool,
     /// At which level.
     pub(crate) level: Level,
+    /// More tools than the core (S-033).
+    pub(crate) capabilities: BTreeSet<Capability>,
 }
 
 /// Why a browser ended.
@@ -135,6 +143,7 @@ impl LiveSession {
             companions,
             guarded: asks.guarded,
             level: asks.level,
+            capabilities: asks.capabilities,
             row,
             began: Instant::now(),
             ending: CancellationToken::new(),

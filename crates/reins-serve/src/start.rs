@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::backend::{Capability, Mode, StartOrder};
+use crate::backend::{Capability, Mode, StartOrder, Started};
 use crate::clock::stamp;
 use crate::companion::{Begun, Tell};
 use crate::error::ServeError;
@@ -12,7 +12,7 @@ use crate::limits;
 use crate::room::{Room, Slot};
 use crate::session::{self, AGENT, Asks, CallOrder, End, LiveSession, MAIN};
 use reins_control::Level;
-use reins_core::{Origin, OwnerId, Secret, SessionId};
+use reins_core::{Origin, OwnerId, Secret, SessionId, TenantId};
 use reins_store::{BrowserSession, SandboxPhase, SessionPhase, StoredSandbox};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -200,6 +200,10 @@ impl Job {
             }
             started = self.app.backend.start(order) => started?,
         };
+        if let Err(error) = self.signed_in(&row.tenant, &started).await {
+            self.app.backend.stop(&started).await;
+            return Err(error);
+        }
         let mut companions = Vec::new();
         for maker in &self.app.companions {
             let begun = Begun {
@@ -235,7 +239,11 @@ impl Job {
             self.app.backend.stop(&started).await;
             return Err(error);
         }
-        let asks = Asks { guarded: self.sandbox.guarded, level: self.wish.level };
+        let asks = Asks {
+            guarded: self.sandbox.guarded,
+            level: self.wish.level,
+            capabilities: self.wish.capabilities.clone(),
+        };
         Ok(Arc::new(LiveSession::new(row.clone(), started, companions, asks)))
     }
 
@@ -247,6 +255,19 @@ impl Job {
             return Err(ServeError::NotFound("sandbox"));
         }
         Ok(store.keep_session(row.clone()).await?)
+    }
+
+    /// Gives the browser the app's saved sign-in, before its first page (S-028).
+    async fn signed_in(&self, tenant: &TenantId, started: &Started) -> Result<(), ServeError> {
+        if self.sandbox.guarded {
+            return Ok(());
+        }
+        let app = Origin::parse(&self.sandbox.app_url)
+            .map_err(|error| ServeError::Internal(error.to_string()))?;
+        if let Some(saved) = self.app.store.sign_in(tenant.as_str(), &app).await? {
+            started.control.set_sign_in(&app, &saved).await?;
+        }
+        Ok(())
     }
 
     /// Opens the app. Nobody waits for it: calls stand in line behind it, and an app that does not answer is

@@ -16,6 +16,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_site_sends.sql"),
     include_str!("../migrations/0006_conversations.sql"),
     include_str!("../migrations/0007_serving.sql"),
+    include_str!("../migrations/0008_sign_ins.sql"),
 ];
 
 /// How long a write waits for another process. Writes take milliseconds, so this is plenty, and

@@ -16,6 +16,7 @@ mod rules;
 mod seal;
 mod secrets;
 mod serving;
+mod sign_ins;
 mod writer;
 
 pub use conversations::{

@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
     // Knows nothing but processes.
     ("reins-child", &[], &[]),
     ("reins-acp", &["reins-core", "reins-child"], &["process-wrap"]),
-    ("reins-mcp", &["reins-core", "reins-control"], &["rmcp"]),
+    ("reins-mcp", &["reins-core", "reins-control"], &["rmcp", "http-body-util"]),
     // What is recorded is data to it: no browser, no protocol.
     ("reins-record", &["reins-core"], &["zstd"]),
     // The browser itself only for the screen and the person's own input; every step of an agent goes through control.

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use reins_control::{Beyond, BrowserSource, ControlOptions, Deny, Public};
 use reins_core::{Origin, OriginError, OriginPattern};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The dedicated browser's profile, inside the data directory.
@@ -53,14 +54,26 @@ pub(crate) struct BrowserFlags {
     pub(crate) data_dir: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum LevelFlag {
     Ask,
     Careful,
     Auto,
 }
 
-fn origin(text: &str) -> Result<Origin, OriginError> {
+impl From<LevelFlag> for reins_control::Level {
+    fn from(flag: LevelFlag) -> Self {
+        match flag {
+            LevelFlag::Ask => Self::Ask,
+            LevelFlag::Careful => Self::Careful,
+            LevelFlag::Auto => Self::Auto,
+        }
+    }
+}
+
+/// An origin as people write it: a bare host means https.
+pub(crate) fn origin(text: &str) -> Result<Origin, OriginError> {
     let with_scheme =
         if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     Origin::parse(&with_scheme)
@@ -93,11 +106,7 @@ impl BrowserFlags {
         }
         Ok(ControlOptions {
             source,
-            level: match self.level {
-                LevelFlag::Ask => reins_control::Level::Ask,
-                LevelFlag::Careful => reins_control::Level::Careful,
-                LevelFlag::Auto => reins_control::Level::Auto,
-            },
+            level: self.level.into(),
             app: self.app.clone(),
             beyond: Beyond {
                 public: if self.app_only { Public::Refuse } else { Public::Allow },

@@ -53,6 +53,17 @@ pub(crate) enum Command {
     /// Call every tool by hand, without a model (needs REINS_DEBUG=1)
     #[command(hide = true)]
     Debug(DebugArgs),
+    /// List the sessions that verbs such as `reins open` began
+    Sessions(crate::verbs::SessionsArgs),
+    /// End a session of verbs, or all of them
+    Close(crate::verbs::CloseArgs),
+    /// Print a skill file that teaches a coding agent the verbs
+    Skill,
+    #[command(flatten)]
+    Verb(Box<crate::verbs::Verb>),
+    /// What keeps the sessions of verbs
+    #[command(hide = true)]
+    VerbsDaemon(crate::verbs::DaemonArgs),
     /// Print the tool reference
     Docs,
     /// Print a shell completion script
@@ -71,9 +82,36 @@ pub(crate) struct McpArgs {
     /// Ask before a click that nothing can be told about, instead of about what it sends
     #[arg(long)]
     pub(crate) strict_clicks: bool,
-    /// Which tools to list: `core` (default), `inspect`, `all`, or names, joined by commas
+    /// Which tools to list: `core` (default), other groups as in `reins docs`, `all`, or names, joined by commas
     #[arg(long, value_name = "LIST", default_value = "core")]
     pub(crate) tools: String,
+    /// Under which names: our own, or those of Playwright MCP, for agents written for it
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) names: NamesFlag,
+    /// Instead of a browser of its own: the one of this sandbox of a running `reins serve`
+    #[arg(long, value_name = "SANDBOX", conflicts_with_all = ["tools", "names", "strict_clicks"])]
+    pub(crate) session: Option<String>,
+    /// With --session: the daemon's address, such as http://127.0.0.1:7080 with its token in REINS_TOKEN, or
+    /// the path of its socket (default: the owner's socket on this machine)
+    #[arg(long, value_name = "ADDRESS", env = "REINS_SERVER", requires = "session")]
+    pub(crate) server: Option<String>,
+}
+
+/// Under which names the tools are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NamesFlag {
+    #[default]
+    Reins,
+    Playwright,
+}
+
+impl From<NamesFlag> for reins_mcp::Names {
+    fn from(flag: NamesFlag) -> Self {
+        match flag {
+            NamesFlag::Reins => Self::Reins,
+            NamesFlag::Playwright => Self::Playwright,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -416,6 +454,11 @@ pub(crate) fn dispatch(command: Command, detailed: bool) -> ExitCode {
         Command::Agents(args) => runtime.block_on(crate::agents::main(args)),
         Command::McpShim => runtime.block_on(crate::agents::shim()),
         Command::Debug(args) => runtime.block_on(crate::debug::main(args)),
+        Command::Sessions(args) => runtime.block_on(crate::verbs::sessions(args)),
+        Command::Close(args) => runtime.block_on(crate::verbs::close(args)),
+        Command::Skill => crate::docs::skill(),
+        Command::Verb(verb) => runtime.block_on(crate::verbs::run(*verb)),
+        Command::VerbsDaemon(args) => runtime.block_on(crate::verbs::serve(args)),
         Command::Docs => crate::docs::print(),
         Command::Completions { shell } => crate::docs::completions(shell),
         Command::Man(args) => crate::manual::main(&args),

@@ -20,7 +20,7 @@ pub(crate) fn reference() -> String {
     let mut text = String::from(
         "# Tools\n\nEvery tool also takes `tab` (an id from `list_tabs`) and `session` (any name; \
          sessions never touch each other's tabs). \
-         Tools of the group `inspect` are listed with `--tools core,inspect`.\n",
+         Tools of another group than `core` are listed with `--tools`, such as `--tools core,inspect`.\n",
     );
     for tool in tools() {
         let effect = match tool.effect {
@@ -29,8 +29,8 @@ pub(crate) fn reference() -> String {
             Effect::Act => "acts",
         };
         let group = match tool.group {
-            Group::Core => "",
-            Group::Inspect => "; group `inspect`",
+            Group::Core => String::new(),
+            other => format!("; group `{}`", other.name()),
         };
         // Writing to a String cannot fail.
         let _ = write!(text, "\n## {}\n\n{} ({effect}{group})\n", tool.name, tool.about);
@@ -55,6 +55,15 @@ pub(crate) fn reference() -> String {
         }
     }
     text
+}
+
+/// The skill file, as agents read it.
+const SKILL: &str = include_str!("../../../docs/SKILL.md");
+
+/// Prints the skill file.
+pub(crate) fn skill() -> Result<ExitCode> {
+    std::io::stdout().lock().write_all(SKILL.as_bytes())?;
+    Ok(ExitCode::from(exit::DONE))
 }
 
 /// Prints a completion script.

@@ -29,6 +29,7 @@ mod run;
 mod runs;
 mod secrets;
 mod serve;
+mod serve_mcp;
 mod serve_runs;
 mod steer;
 mod steps;
@@ -36,6 +37,7 @@ mod terminal;
 mod thinking;
 mod toolbox;
 mod trace;
+mod verbs;
 mod watch;
 mod words;
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The daemon's own directory, inside the data directory.
-const DIR: &str = "serve";
+pub(crate) const DIR: &str = "serve";
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -44,6 +44,9 @@ pub(crate) struct ServeArgs {
     /// Run Chromium without its own sandbox, as root must
     #[arg(long, env = "REINS_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new(), num_args = 0, default_missing_value = "1")]
     no_sandbox: bool,
+    /// Under which names browsers offer their tools over MCP
+    #[arg(long, value_enum, default_value = "playwright")]
+    mcp_names: crate::cli::NamesFlag,
     /// Run one browser alone, as a container does: its settings are JSON in this file, or on stdin for `-`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "port", "no_port", "socket"])]
     session_from: Option<PathBuf>,
@@ -163,7 +166,7 @@ pub(crate) async fn main(args: ServeArgs) -> Result<ExitCode> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         backend: Arc::new(LocalBackend { binary: args.browser, no_sandbox: args.no_sandbox }),
         companions: Vec::new(),
-        mcp: None,
+        mcp: Some(Arc::new(crate::serve_mcp::SessionDoors::new(args.mcp_names.into()))),
         // Providers are the person's own, kept beside the daemon's directory.
         runner: Some(Arc::new(AgentRunner { store: model::store(&data_dir(None)?)? })),
         clock: Arc::new(SystemClock),
@@ -196,7 +199,7 @@ async fn alone(settings: &Path, args: &ServeArgs) -> Result<ExitCode> {
                 no_sandbox: args.no_sandbox,
             }),
             companions: Vec::new(),
-            mcp: None,
+            mcp: Some(Arc::new(crate::serve_mcp::SessionDoors::new(args.mcp_names.into()))),
             clock: Arc::new(SystemClock),
         },
     )

@@ -265,24 +265,39 @@ pub(crate) struct TerminalCards<'a> {
     pub(crate) terminal: &'a Terminal,
 }
 
+impl<'t> TerminalCards<'t> {
+    /// On this terminal.
+    pub(crate) fn on(terminal: &'t Terminal) -> Self {
+        Self { terminal }
+    }
+
+    /// Whether there is a terminal to ask on.
+    pub(crate) fn is_on_a_terminal(&self) -> bool {
+        self.terminal.term.is_term()
+    }
+
+    /// Puts a card's text and reads the answer.
+    pub(crate) async fn put(&self, text: &str, always: bool) -> CardAnswer {
+        let words = if always { "allow, always, skip or stop" } else { "allow, skip or stop" };
+        self.terminal.say(&format!("\n{}", boxed(text, self.terminal.width())));
+        let prompt = format!("  type {words} (Esc stops): ");
+        let term = self.terminal.term.clone();
+        let keyboard = Arc::clone(&self.terminal.keyboard);
+        let read = move || keyboard.for_a_card(|| word(&term, &prompt, always));
+        let typed = tokio::task::spawn_blocking(read).await;
+        typed.unwrap_or(CardAnswer::Stop)
+    }
+}
+
 impl Answerer for TerminalCards<'_> {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, CardAnswer> {
         Box::pin(async move {
-            if !std::io::stdin().is_terminal() || !self.terminal.term.is_term() {
+            if !std::io::stdin().is_terminal() || !self.is_on_a_terminal() {
                 return CardAnswer::NoOne(
                     "there is no terminal to ask on. Run it in a terminal, or use --app ORIGIN for a browser of its own".into(),
                 );
             }
-            let always = question.offers_always();
-            let words = if always { "allow, always, skip or stop" } else { "allow, skip or stop" };
-            self.terminal
-                .say(&format!("\n{}", boxed(&question.plain_text(), self.terminal.width())));
-            let prompt = format!("  type {words} (Esc stops): ");
-            let term = self.terminal.term.clone();
-            let keyboard = Arc::clone(&self.terminal.keyboard);
-            let read = move || keyboard.for_a_card(|| word(&term, &prompt, always));
-            let typed = tokio::task::spawn_blocking(read).await;
-            typed.unwrap_or(CardAnswer::Stop)
+            self.put(&question.plain_text(), question.offers_always()).await
         })
     }
 }

@@ -4,6 +4,7 @@
 
 mod channels;
 mod navigation;
+mod sign_in;
 #[path = "../support/mod.rs"]
 mod support;
 mod world;

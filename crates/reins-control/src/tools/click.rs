@@ -65,6 +65,7 @@ async fn run(call: &mut Call<'_>, args: Args) -> Result<Reply, ControlError> {
         }
     }
     let target = call.resolve(args.r#ref.0).await?;
+    call.session.state().clicked = Some(args.r#ref.0);
     let gesture = Gesture::Click { button, count, modifiers };
     call.act(Action::Pointer { target, gesture }).await
 }

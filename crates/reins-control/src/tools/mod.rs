@@ -6,6 +6,7 @@ mod close_tab;
 mod console_messages;
 mod drag;
 mod emulate;
+mod fill_form;
 mod find_in_page;
 mod get_page_text;
 mod go_back;
@@ -13,6 +14,7 @@ mod go_forward;
 mod handle_dialog;
 mod hover;
 mod list_tabs;
+mod locator;
 mod navigate;
 mod network_requests;
 mod open_tab;
@@ -27,6 +29,10 @@ mod snapshot;
 mod switch_tab;
 mod type_text;
 mod upload;
+mod verify_element;
+mod verify_list;
+mod verify_text;
+mod verify_value;
 mod wait_for;
 mod wait_for_settle;
 
@@ -64,6 +70,12 @@ pub fn tools() -> &'static [Tool] {
         console_messages::TOOL,
         network_requests::TOOL,
         emulate::TOOL,
+        fill_form::TOOL,
+        verify_text::TOOL,
+        verify_element::TOOL,
+        verify_list::TOOL,
+        verify_value::TOOL,
+        locator::TOOL,
     ];
     TOOLS
 }

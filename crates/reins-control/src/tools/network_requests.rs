@@ -23,6 +23,9 @@ pub(crate) struct Args {
     /// only addresses that contain it
     #[serde(default)]
     text: Option<String>,
+    /// false leaves out images, fonts, scripts and styles that loaded
+    #[serde(default)]
+    assets: Option<bool>,
 }
 
 tool!(
@@ -36,16 +39,17 @@ tool!(
 );
 
 async fn run(call: &mut Call<'_>, args: Args) -> Result<Reply, ControlError> {
-    let Args { number, r#type, failed, text } = args;
+    let Args { number, r#type, failed, text, assets } = args;
+    let no_assets = assets == Some(false);
     match number {
-        None => call.network(&Filter { kind: r#type, failed, text }).await,
-        Some(number) if r#type.is_none() && !failed && text.is_none() => {
+        None => call.network(&Filter { kind: r#type, failed, text, no_assets }).await,
+        Some(number) if r#type.is_none() && !failed && text.is_none() && !no_assets => {
             call.network_request(number).await
         }
         Some(_) => Err(ControlError::Arguments {
             tool: "network_requests",
             reason: "number is given with a filter".into(),
-            hint: "Give number alone, or type, failed and text".into(),
+            hint: "Give number alone, or type, failed, text and assets".into(),
         }),
     }
 }

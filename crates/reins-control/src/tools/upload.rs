@@ -12,7 +12,9 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    r#ref: RefArg,
+    /// default: what was clicked last
+    #[serde(default)]
+    r#ref: Option<RefArg>,
     paths: OneOrMany,
 }
 
@@ -28,6 +30,14 @@ tool!(
 
 async fn run(call: &mut Call<'_>, args: Args) -> Result<Reply, ControlError> {
     let files = call.confine(&args.paths.into_vec())?;
-    let target = call.resolve(args.r#ref.0).await?;
+    let clicked = call.session.state().clicked;
+    let Some(field) = args.r#ref.map(|r| r.0).or(clicked) else {
+        return Err(ControlError::Arguments {
+            tool: "upload",
+            reason: "ref is missing, and nothing was clicked".into(),
+            hint: "ref is the file field, or the button that asks for files".into(),
+        });
+    };
+    let target = call.resolve(field).await?;
     call.act(Action::Upload { target, files }).await
 }

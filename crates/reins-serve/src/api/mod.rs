@@ -6,6 +6,7 @@ pub(crate) mod me;
 pub(crate) mod runs;
 pub(crate) mod sandboxes;
 pub(crate) mod service;
+pub(crate) mod storage_state;
 pub(crate) mod tools;
 pub(crate) mod usage;
 
@@ -108,6 +109,7 @@ pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
         me::OPERATIONS,
         sandboxes::OPERATIONS,
         browsers::OPERATIONS,
+        storage_state::OPERATIONS,
         tools::OPERATIONS,
         events::OPERATIONS,
         runs::OPERATIONS,
