@@ -1,1 +1,5 @@
 //! Sandboxed browser sessions for teams: the HTTP API, the live view and the dashboard's door.
+
+mod assets;
+
+pub use assets::dashboard;
