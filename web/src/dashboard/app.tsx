@@ -30,7 +30,7 @@ export function App() {
   }, []);
   return (
     <>
-      {me.value === undefined ? <p class="splash" role="status">Connecting…</p> : me.value === null ? <SignIn /> : <Shell />}
+      {me.value === undefined ? <main class="splash"><h1>Reins</h1><p role="status">Connecting…</p></main> : me.value === null ? <SignIn /> : <Shell />}
       <Announcer />
     </>
   );

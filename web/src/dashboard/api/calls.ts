@@ -53,7 +53,8 @@ export const keepSignIns = (id: string, state: unknown) => call<void>("PUT", `${
 export const forgetSignIns = (id: string) => call<void>("DELETE", `${at(id)}/storage-state`);
 export const answerCard = (id: string, card: string, answer: CardAnswer) =>
   call<void>("POST", `${at(id)}/cards/${encodeURIComponent(card)}`, { answer });
-export const eventsAddress = (id: string) => `${at(id)}/events`;
+/** From the oldest event that is kept, so that a page that is opened late shows the steps before. */
+export const eventsAddress = (id: string) => `${at(id)}/events?after=0`;
 
 export const runs = (sandbox?: string, stop?: AbortSignal) =>
   call<{ runs: Run[] }>("GET", `/v1/runs${query({ sandbox })}`, undefined, stop);

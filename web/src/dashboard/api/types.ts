@@ -19,6 +19,8 @@ export interface Browser {
   live_url?: string | null;
   recording_id?: string | null;
   stop_at?: string | null;
+  ended_at?: string | null;
+  reason?: string | null;
   error?: string | null;
 }
 
@@ -29,6 +31,7 @@ export interface Sandbox {
   status: "booting" | "ready" | "failed" | "expired";
   created_at: string;
   expires_at: string;
+  guarded: boolean;
   command?: string | null;
   ready_url?: string | null;
   error?: string | null;
@@ -41,7 +44,8 @@ export interface SandboxList {
 }
 
 export interface NewSandbox {
-  app_url: string;
+  app_url?: string;
+  guarded?: boolean;
   name?: string;
   expires_in_s?: number;
   command?: string;
@@ -66,7 +70,7 @@ export interface LogLine {
 export interface Refusal {
   at: string;
   host: string;
-  port: number;
+  port?: number | null;
   reason: string;
   count: number;
 }
@@ -149,7 +153,8 @@ export interface Usage {
   tenant: string;
   browser_minutes: number;
   sessions: UsedSession[];
-  quota?: { browser_minutes: number } | null;
+  /** Of the calendar month. */
+  quota?: { browser_minutes: number; used: number } | null;
 }
 
 export interface UsedSession {

@@ -21,8 +21,8 @@ export function Refusals({ sandbox, turn, running }: { sandbox: string; turn: nu
       {all.length
         ? <ul class="lines">
             {all.map((one) => (
-              <li key={`${one.host}:${one.port}:${one.reason}`}>
-                <span class="address">{one.host}:{one.port}</span>
+              <li key={`${one.host}:${one.port ?? ""}:${one.reason}`}>
+                <span class="address">{one.host}{one.port ? `:${one.port}` : ""}</span>
                 <span class="quiet">{one.reason}{one.count > 1 ? `, ${count(one.count, "time")}` : ""} · <Time at={one.at} /></span>
               </li>
             ))}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { deleteRecording, exportAddress, frameAddress, recording, searchRecording } from "../api/calls";
 import { me, told } from "../api/client";
 import type { Hit, Recording } from "../api/types";
@@ -9,7 +9,7 @@ import { Player, SPEEDS } from "../replay/player";
 import { type Entry, GROUPS } from "../replay/words";
 import { go, to } from "../route";
 
-/** The page that replays; it runs in a frame of its own that may not reach anything. */
+/** The page that replays. Its policy lets one script of ours run and nothing load; what it shows stands in a frame without script. */
 const REPLAY = "/dashboard/replay.html";
 
 export function RecordingPage({ id }: { id: string }) {
@@ -17,16 +17,11 @@ export function RecordingPage({ id }: { id: string }) {
   const deed = useDeed();
   const [asking, setAsking] = useState(false);
   const about = one.value;
-  const player = useMemo(() => new Player(id), [id]);
-  useEffect(() => {
-    player.start();
-    return () => player.end();
-  }, [player]);
   return (
     <>
       <p class="crumb"><a href={to.recordings}>Recordings</a></p>
       <Title aside={about ? <Chip status={about.status} /> : null}>Recording</Title>
-      <Failure text={one.error ?? player.error.value ?? deed.error} />
+      <Failure text={one.error ?? deed.error} />
       {about
         ? <>
             <p class="about">
@@ -35,13 +30,7 @@ export function RecordingPage({ id }: { id: string }) {
               <span>{lasting(about.duration_ms)}, {size(about.bytes)}</span>
               {about.end_reason ? <span>ended: {about.end_reason.replace(/_/g, " ")}</span> : null}
             </p>
-            <div class="columns">
-              <div class="wide"><Screen player={player} about={about} /></div>
-              <div class="narrow">
-                <Search id={id} player={player} />
-                <Timeline player={player} />
-              </div>
-            </div>
+            <Replay key={id} about={about} />
             <div class="buttons">
               <a class="button" href={exportAddress(id)} download={`recording-${id}.html`}>Export as one HTML file</a>
               <a class="button" href={to.sandbox(about.sandbox_id)}>Its sandbox</a>
@@ -63,34 +52,55 @@ export function RecordingPage({ id }: { id: string }) {
   );
 }
 
+function Replay({ about }: { about: Recording }) {
+  const player = useMemo(() => new Player(about.id, Date.parse(about.started_at)), []);
+  useEffect(() => {
+    player.start();
+    return () => player.end();
+  }, []);
+  return (
+    <>
+      <Failure text={player.error.value ?? undefined} />
+      <div class="columns">
+        <div class="wide"><Screen player={player} about={about} /></div>
+        <div class="narrow">
+          <Search id={about.id} player={player} />
+          <Timeline player={player} />
+        </div>
+      </div>
+    </>
+  );
+}
+
 function Screen({ player, about }: { player: Player; about: Recording }) {
   const frame = useRef<HTMLIFrameElement>(null);
-  const tab = player.tab.value;
-  const pictures = player.frames.value;
-  const [kind, setKind] = useState<"page" | "pictures">("page");
+  const [chosen, setChosen] = useState<"page" | "pictures">("page");
+  const tabs = player.tabs.value;
+  const pages = player.pages.value;
+  const pictures = player.pictures.value;
+  const shows = pages || !pictures.length ? chosen : "pictures";
   const length = Math.max(player.lengthMs.value, 1);
   const at = player.atMs.value;
-  useEffect(() => {
+  // Before the frame's own script can say that it is ready.
+  useLayoutEffect(() => {
     player.show(frame.current);
     return () => player.show(null);
-  }, [player, tab, kind]);
-  const onlyPictures = tab === null && pictures.length > 0;
-  const shows = onlyPictures ? "pictures" : kind;
+  }, [player, pages, shows]);
   const picture = pictures.findLast((one) => one.at_ms <= at) ?? pictures[0];
   return (
     <section class="screen" aria-label="Player">
-      {player.tabs.value.length > 1 || (pictures.length && tab !== null)
+      {tabs.length > 1 || (pictures.length && pages)
         ? <div class="screen-bar">
-            {player.tabs.value.length > 1
+            {tabs.length > 1
               ? <label>Tab{" "}
-                  <select value={tab ?? ""} onChange={(event) => player.choose(event.currentTarget.value)}>
-                    {player.tabs.value.map((name, n) => <option key={name} value={name}>{n + 1}</option>)}
+                  <select value={player.tab.value ?? ""} onChange={(event) => player.choose(event.currentTarget.value)}>
+                    {tabs.map((name, n) => <option key={name} value={name}>{n + 1}</option>)}
                   </select>
                 </label>
               : null}
-            {pictures.length && tab !== null
+            {pictures.length && pages
               ? <label>Show{" "}
-                  <select value={kind} onChange={(event) => setKind(event.currentTarget.value === "pictures" ? "pictures" : "page")}>
+                  <select value={shows} onChange={(event) => setChosen(event.currentTarget.value === "pictures" ? "pictures" : "page")}>
                     <option value="page">the page</option>
                     <option value="pictures">pictures of the screen</option>
                   </select>
@@ -99,14 +109,14 @@ function Screen({ player, about }: { player: Player; about: Recording }) {
           </div>
         : null}
       <div class="screen-frame">
-        {shows === "pictures"
-          ? picture ? <img src={frameAddress(about.id, picture.seq)} alt="The screen at this time" /> : null
-          : tab === null
-            ? <p class="stage-empty">{player.loading.value ? "Reading the recording…" : "Nothing that could be shown was recorded."}</p>
-            : <iframe key={tab} ref={frame} src={REPLAY} sandbox="allow-scripts" title="What the page showed" tabIndex={-1} />}
+        {shows === "pictures" && picture
+          ? <img src={frameAddress(about.id, picture.seq)} alt="The screen at this time" />
+          : pages
+            ? <iframe ref={frame} src={REPLAY} sandbox="allow-scripts allow-same-origin" title="What the page showed" tabIndex={-1} />
+            : <p class="stage-empty">{player.loading.value ? "Reading the recording…" : "Nothing that could be shown was recorded."}</p>}
       </div>
       <div class="transport">
-        <button type="button" class="main" onClick={() => player.toggle()} disabled={tab === null || shows === "pictures"}>
+        <button type="button" class="main" onClick={() => player.toggle()} disabled={!pages || shows === "pictures"}>
           {player.playing.value ? "Pause" : "Play"}
         </button>
         <input
@@ -126,7 +136,7 @@ function Screen({ player, about }: { player: Player; about: Recording }) {
           </select>
         </label>
       </div>
-      {player.loading.value ? <p class="quiet" role="status">Reading the recording…</p> : null}
+      {player.loading.value && pages ? <p class="quiet" role="status">Reading the recording…</p> : null}
     </section>
   );
 }
@@ -177,7 +187,7 @@ function Timeline({ player }: { player: Player }) {
 function Moment({ entry, current, player }: { entry: Entry; current: boolean; player: Player }) {
   return (
     <li class={entry.bad ? "bad" : ""}>
-      <button type="button" aria-current={current ? "true" : undefined} onClick={() => player.seek(entry.at_ms)}>
+      <button type="button" aria-current={current ? "true" : undefined} onClick={() => player.visit(entry.at_ms, entry.tab)}>
         <span class="at">{position(entry.at_ms)}</span>
         <span class="group">{entry.group}</span>
         <span class="text">{entry.text}</span>
@@ -218,12 +228,9 @@ function Search({ id, player }: { id: string; player: Player }) {
               <li key={hit.seq}>
                 <button
                   type="button"
-                  onClick={() => {
-                    if (player.tabs.value.includes(hit.tab) && hit.tab !== player.tab.value) player.choose(hit.tab);
-                    player.seek(hit.at_ms);
-                  }}
+                  onClick={() => player.visit(player.since(hit.at_ms), hit.tab)}
                 >
-                  <span class="at">{position(hit.at_ms)}</span>
+                  <span class="at">{position(player.since(hit.at_ms))}</span>
                   <span class="text">{hit.text}</span>
                 </button>
               </li>

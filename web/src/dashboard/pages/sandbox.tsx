@@ -43,7 +43,7 @@ export function SandboxPage({ id }: { id: string }) {
       <p class="crumb"><a href={to.sandboxes}>Sandboxes</a></p>
       <Title aside={<Chip status={box.status} />}>{box.name || box.id}</Title>
       <p class="about">
-        <Address url={box.app_url} />
+        {box.app_url ? <Address url={box.app_url} /> : <span>Open web, asks before risky steps</span>}
         {box.status === "expired" ? <span>ended <Time at={box.expires_at} /></span> : <span>ends {left(box.expires_at)}</span>}
       </p>
       <Failure text={box.error ?? one.error} />
@@ -101,6 +101,9 @@ function BrowserPanel({ box, browser, onChange }: { box: Sandbox; browser: Brows
         : box.status === "ready"
           ? <StartBrowser box={box} modes={modes.value?.browser_modes ?? ["headless"]} onStarted={onChange} />
           : <p class="quiet">{box.status === "booting" ? "A browser can be started when the app is ready." : "A browser can be started only for a ready sandbox."}</p>}
+      {browser?.ended_at && browser.reason
+        ? <p class="quiet">The last one ended <Time at={browser.ended_at} />: {browser.reason.replace(/_/g, " ")}.</p>
+        : null}
       {browser && !alive && browser.recording_id
         ? <p><a href={to.recording(browser.recording_id)}>Recording of the last browser</a></p>
         : null}

@@ -41,7 +41,7 @@ function SandboxRow({ sandbox }: { sandbox: Sandbox }) {
     <li class="row">
       <div class="row-main">
         <a href={to.sandbox(sandbox.id)}>{sandbox.name || sandbox.id}</a>
-        <span class="address">{sandbox.app_url}</span>
+        {sandbox.app_url ? <span class="address">{sandbox.app_url}</span> : <span class="quiet">open web</span>}
       </div>
       <div class="row-side">
         <Chip status={sandbox.status} />
@@ -56,12 +56,14 @@ const HOURS: [string, number][] = [["1 hour", 3600], ["4 hours", 14_400], ["1 da
 
 function NewSandboxForm({ onClose }: { onClose: () => void }) {
   const deed = useDeed();
+  const [guarded, setGuarded] = useState(false);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "").trim();
-    const wanted: NewSandbox = { app_url: text("app_url"), expires_in_s: Number(text("expires_in_s")) };
-    for (const name of ["name", "command", "cwd", "ready_url"] as const) {
+    const wanted: NewSandbox = { expires_in_s: Number(text("expires_in_s")) };
+    if (guarded) wanted.guarded = true;
+    for (const name of ["app_url", "name", "command", "cwd", "ready_url"] as const) {
       if (text(name)) wanted[name] = text(name);
     }
     void deed.run(async () => {
@@ -73,10 +75,21 @@ function NewSandboxForm({ onClose }: { onClose: () => void }) {
   return (
     <form class="panel fields" aria-labelledby="new-sandbox" onSubmit={submit}>
       <h2 id="new-sandbox">New sandbox</h2>
-      <div class="field">
-        <label for="app_url">Address of the app</label>
-        <input id="app_url" name="app_url" type="url" required placeholder="http://localhost:3000" autofocus />
-      </div>
+      <fieldset>
+        <legend>What its browser may open</legend>
+        <label class="check">
+          <input type="radio" name="guarded" checked={!guarded} onChange={() => setGuarded(false)} /> One app and nothing else
+        </label>
+        <label class="check">
+          <input type="radio" name="guarded" checked={guarded} onChange={() => setGuarded(true)} /> The open web; it asks before risky steps
+        </label>
+      </fieldset>
+      {guarded
+        ? null
+        : <div class="field">
+            <label for="app_url">Address of the app</label>
+            <input id="app_url" name="app_url" type="url" required placeholder="http://localhost:3000" autofocus />
+          </div>}
       <div class="field">
         <label for="name">Name</label>
         <input id="name" name="name" autocomplete="off" />
@@ -87,21 +100,23 @@ function NewSandboxForm({ onClose }: { onClose: () => void }) {
           {HOURS.map(([name, seconds]) => <option key={seconds} value={seconds} selected={seconds === 14_400}>{name}</option>)}
         </select>
       </div>
-      <details>
-        <summary>Start the app as well</summary>
-        <div class="field">
-          <label for="command">Command</label>
-          <input id="command" name="command" autocomplete="off" spellcheck={false} placeholder="npm run dev" />
-        </div>
-        <div class="field">
-          <label for="cwd">Directory</label>
-          <input id="cwd" name="cwd" autocomplete="off" spellcheck={false} />
-        </div>
-        <div class="field">
-          <label for="ready_url">Ready when this address answers</label>
-          <input id="ready_url" name="ready_url" type="url" />
-        </div>
-      </details>
+      {guarded
+        ? null
+        : <details>
+            <summary>Start the app as well</summary>
+            <div class="field">
+              <label for="command">Command</label>
+              <input id="command" name="command" autocomplete="off" spellcheck={false} placeholder="npm run dev" />
+            </div>
+            <div class="field">
+              <label for="cwd">Directory</label>
+              <input id="cwd" name="cwd" autocomplete="off" spellcheck={false} />
+            </div>
+            <div class="field">
+              <label for="ready_url">Ready when this address answers</label>
+              <input id="ready_url" name="ready_url" type="url" />
+            </div>
+          </details>}
       <Failure text={deed.error} />
       <div class="buttons">
         <button type="submit" class="main" disabled={deed.busy}>{deed.busy ? "Creating…" : "Create"}</button>

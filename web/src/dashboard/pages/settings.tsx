@@ -4,12 +4,7 @@ import type { Settings, SiteRule } from "../api/types";
 import { announce } from "../parts/announce";
 import { Failure, Title } from "../parts/pieces";
 import { useDeed, useResource } from "../parts/resource";
-
-const LEVELS: Record<string, string> = {
-  auto: "asks before risky steps only",
-  careful: "asks for a plan first, and before what a second look finds doubtful",
-  ask: "asks before every step that can change something",
-};
+import { LEVELS } from "../parts/words";
 
 const RULES: Record<string, string> = { always: "never ask here", never: "never act here" };
 

@@ -4,6 +4,7 @@ import type { BrowserMode, Capability, Sandbox, StartBrowser as Start } from "..
 import { announce } from "../parts/announce";
 import { Failure } from "../parts/pieces";
 import { useDeed } from "../parts/resource";
+import { LEVELS } from "../parts/words";
 
 const CAPABILITIES: [Capability, string][] = [
   ["testing", "Assertions for tests"],
@@ -31,6 +32,8 @@ export function StartBrowser({ box, modes, onStarted }: { box: Sandbox; modes: B
       capabilities: CAPABILITIES.map(([name]) => name).filter((name) => form.getAll("capability").includes(name)),
       record: { rrweb: chosen.includes("rrweb"), frames: chosen.includes("frames"), console: chosen.includes("console") },
     };
+    const level = form.get("level");
+    if (typeof level === "string") start.level = level;
     void deed.run(() => startBrowser(box.id, start)).then((ok) => {
       if (ok) announce("Browser started.");
       onStarted();
@@ -38,6 +41,14 @@ export function StartBrowser({ box, modes, onStarted }: { box: Sandbox; modes: B
   };
   return (
     <form class="fields" onSubmit={submit}>
+      {box.guarded
+        ? <div class="field">
+            <label for="level">How much is asked</label>
+            <select id="level" name="level">
+              {Object.entries(LEVELS).map(([level, words]) => <option key={level} value={level}>{level}: {words}</option>)}
+            </select>
+          </div>
+        : null}
       <details>
         <summary>Options</summary>
         <fieldset>

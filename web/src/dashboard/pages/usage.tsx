@@ -21,7 +21,7 @@ export function UsagePage() {
   const [until, setUntil] = useState(dayOf(today));
   const used = useResource(`usage ${from} ${until}`, (stop) => usage(start(from), end(until), stop));
   const shown = used.value;
-  const limit = shown?.quota?.browser_minutes;
+  const quota = shown?.quota;
   return (
     <>
       <Title>Usage</Title>
@@ -34,9 +34,13 @@ export function UsagePage() {
         ? <>
             <p class="big">
               {count(shown.browser_minutes, "browser minute")}
-              {limit ? <span class="quiet"> of {limit}</span> : null}
             </p>
-            {limit ? <meter aria-label="Browser minutes used" min={0} max={limit} high={limit * 0.9} value={shown.browser_minutes} /> : null}
+            {quota
+              ? <div>
+                  <meter aria-labelledby="quota" min={0} max={quota.browser_minutes} high={quota.browser_minutes * 0.9} value={quota.used} />
+                  <p class="quiet" id="quota">{quota.used} of {quota.browser_minutes} minutes of this month are used.</p>
+                </div>
+              : null}
             {shown.sessions.length
               ? <div class="table-box" tabIndex={0} role="region" aria-label="Sessions">
                   <table>

@@ -37,7 +37,7 @@ export function CardView({ sandbox, card, onAnswered }: { sandbox: string; card:
         if (event.key === "Escape" && !event.repeat) void answer("stop")();
       }}
     >
-      <h3 id={titleId}>{card.title}</h3>
+      <h2 id={titleId}>{card.title}</h2>
       {card.lines.map((line, n) => <p key={n}>{line}</p>)}
       {card.expires_at ? <p class="quiet">Without an answer it is not allowed ({left(card.expires_at)}).</p> : null}
       <Failure text={deed.error} />

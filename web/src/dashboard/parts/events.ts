@@ -38,26 +38,51 @@ export function apply(state: Happenings, told: Told): Happenings {
 
 const NOTHING: Happenings = { steps: [], cards: [], browser: 0, refusals: 0, runs: 0 };
 
+/** Old events are told again at the start, so that a card may be followed at once by its answer. */
+const CARD_STAYS_MS = 150;
+
+/** A stream that was refused is asked for again. */
+const AGAIN_MS = 5000;
+
 export function useHappenings(sandbox: string): [Happenings, (answered: string) => void] {
   const [state, tell] = useReducer(apply, NOTHING);
   useEffect(() => {
-    const source = new EventSource(eventsAddress(sandbox));
-    const hear = (name: string, make: (data: unknown) => Told) =>
+    const cards = new Map<string, ReturnType<typeof setTimeout>>();
+    let source: EventSource;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const hear = (name: string, take: (data: unknown) => void) =>
       source.addEventListener(name, (event: MessageEvent<string>) => {
         try {
-          tell(make(JSON.parse(event.data)));
+          take(JSON.parse(event.data));
         } catch {
           // What cannot be read is left out; the next reading of the page shows what holds.
         }
       });
-    hear("step", (data) => ({ kind: "step", step: data as Step }));
-    hear("card", (data) => ({ kind: "card", card: data as Card }));
-    hear("card_answered", (data) => ({ kind: "card_answered", id: (data as { id: string }).id }));
-    hear("browser", () => ({ kind: "changed", what: "browser" }));
-    hear("takeover", () => ({ kind: "changed", what: "browser" }));
-    hear("refusal", () => ({ kind: "changed", what: "refusals" }));
-    hear("run", () => ({ kind: "changed", what: "runs" }));
-    return () => source.close();
+    const open = () => {
+      source = new EventSource(eventsAddress(sandbox));
+      source.onerror = () => {
+        if (source.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
+      };
+      hear("step", (data) => tell({ kind: "step", step: data as Step }));
+      hear("card", (data) => {
+        const card = data as Card;
+        cards.set(card.id, setTimeout(() => tell({ kind: "card", card }), CARD_STAYS_MS));
+      });
+      hear("card_answered", (data) => {
+        const { id } = data as { id: string };
+        clearTimeout(cards.get(id));
+        tell({ kind: "card_answered", id });
+      });
+      hear("browser", () => tell({ kind: "changed", what: "browser" }));
+      hear("refusal", () => tell({ kind: "changed", what: "refusals" }));
+      hear("run", () => tell({ kind: "changed", what: "runs" }));
+    };
+    open();
+    return () => {
+      source.close();
+      clearTimeout(again);
+      for (const timer of cards.values()) clearTimeout(timer);
+    };
   }, [sandbox]);
   return [state, (id) => tell({ kind: "card_answered", id })];
 }

@@ -1,5 +1,5 @@
-// The recording's events, and the sandboxed frame that shows them. The frame can neither load anything nor reach this page:
-// it gets data by message and answers with the time.
+// The recording's events, and the frame that shows them. The frame runs one script of ours and loads nothing; it gets data by
+// message and answers with the time.
 import { signal } from "@preact/signals";
 import { recordedEvents } from "../api/calls";
 import { told } from "../api/client";
@@ -9,15 +9,22 @@ import { type Entry, entry } from "./words";
 const BATCH = 1000;
 export const SPEEDS = [0.5, 1, 2, 4, 8];
 
-type FromFrame = { type: "ready" } | { type: "time"; at_ms: number } | { type: "end" };
+type FromFrame =
+  | { type: "ready" }
+  | { type: "time"; at_ms: number }
+  | { type: "tabs"; tabs: string[]; tab: string }
+  | { type: "end" };
 
 function read(data: unknown): FromFrame | null {
   if (typeof data !== "object" || data === null) return null;
-  const { type, at_ms } = data as { type?: unknown; at_ms?: unknown };
+  const { type, at_ms, tabs, tab } = data as { type?: unknown; at_ms?: unknown; tabs?: unknown; tab?: unknown };
   if (type === "ready" || type === "end") return { type };
-  return type === "time" && typeof at_ms === "number" ? { type, at_ms } : null;
+  if (type === "time" && typeof at_ms === "number") return { type, at_ms };
+  if (type === "tabs" && Array.isArray(tabs)) return { type, tabs: tabs.map(String), tab: String(tab) };
+  return null;
 }
 
+/** Times here count from the recording's begin; those of events and messages are the clock's. */
 export class Player {
   readonly entries = signal<Entry[]>([]);
   readonly tabs = signal<string[]>([]);
@@ -28,15 +35,20 @@ export class Player {
   readonly speed = signal(1);
   readonly loading = signal(true);
   readonly error = signal<string | null>(null);
-  /** Numbers of the pictures, with their times. */
-  readonly frames = signal<{ seq: number; at_ms: number }[]>([]);
+  /** Whether what pages showed was recorded. */
+  readonly pages = signal(false);
+  /** Pictures of the screen, by number and time. */
+  readonly pictures = signal<{ seq: number; at_ms: number }[]>([]);
 
-  #shown = new Map<string, RecordedEvent[]>();
+  #shown: RecordedEvent[] = [];
   #frame: HTMLIFrameElement | null = null;
   #ready = false;
   #stop = new AbortController();
 
-  constructor(private readonly id: string) {}
+  constructor(
+    private readonly id: string,
+    private readonly begin: number,
+  ) {}
 
   start(): void {
     addEventListener("message", this.#hear, { signal: this.#stop.signal });
@@ -47,31 +59,45 @@ export class Player {
     this.#stop.abort();
   }
 
-  /** A frame that is ready gets all that was read so far. */
+  /** The frame that shows; when it says that it is ready it gets all that was read so far. */
   show(frame: HTMLIFrameElement | null): void {
-    if (frame !== this.#frame) this.#ready = false;
+    this.#ready = false;
     this.#frame = frame;
   }
 
   choose(tab: string): void {
     this.tab.value = tab;
-    this.playing.value = false;
+    this.#post({ type: "tab", tab });
   }
 
   seek(at_ms: number): void {
     this.atMs.value = Math.max(0, Math.min(at_ms, this.lengthMs.peek()));
-    this.#post({ type: "seek", at_ms: this.atMs.peek() });
+    this.#post({ type: "seek", at_ms: this.begin + this.atMs.peek() });
+  }
+
+  /** Goes to something that happened in a tab. */
+  visit(at_ms: number, tab: string): void {
+    if (this.tabs.peek().includes(tab) && tab !== this.tab.peek()) this.choose(tab);
+    this.seek(at_ms);
   }
 
   toggle(): void {
     if (!this.playing.value && this.atMs.value >= this.lengthMs.value) this.seek(0);
     this.playing.value = !this.playing.value;
-    this.#post({ type: this.playing.value ? "play" : "pause", speed: this.speed.value });
+    this.#go();
   }
 
   faster(speed: number): void {
     this.speed.value = speed;
-    this.#post({ type: this.playing.value ? "play" : "pause", speed });
+    if (this.playing.value) this.#go();
+  }
+
+  since(at_ms: number): number {
+    return Math.max(0, at_ms - this.begin);
+  }
+
+  #go(): void {
+    this.#post(this.playing.value ? { type: "play", speed: this.speed.value } : { type: "pause" });
   }
 
   #hear = (event: MessageEvent<unknown>) => {
@@ -80,11 +106,15 @@ export class Player {
     switch (message?.type) {
       case "ready":
         this.#ready = true;
-        this.#post({ type: "events", events: this.#shown.get(this.tab.peek() ?? "") ?? [] });
-        this.#post({ type: "seek", at_ms: this.atMs.peek() });
+        this.#post({ type: "events", events: this.#shown });
+        this.#post({ type: "seek", at_ms: this.begin + this.atMs.peek() });
         break;
       case "time":
-        if (this.playing.peek()) this.atMs.value = message.at_ms;
+        if (this.playing.peek()) this.atMs.value = Math.min(this.since(message.at_ms), this.lengthMs.peek());
+        break;
+      case "tabs":
+        this.tabs.value = message.tabs;
+        this.tab.value = message.tab;
         break;
       case "end":
         this.playing.value = false;
@@ -96,8 +126,7 @@ export class Player {
   };
 
   #post(message: unknown): void {
-    // The frame's origin is opaque, so that it cannot be named; what it gets is only this recording.
-    if (this.#ready) this.#frame?.contentWindow?.postMessage(message, "*");
+    if (this.#ready) this.#frame?.contentWindow?.postMessage(message, location.origin);
   }
 
   async #load(): Promise<void> {
@@ -116,28 +145,19 @@ export class Player {
   }
 
   #take(events: RecordedEvent[]): void {
-    const rows: Entry[] = [];
-    const frames: { seq: number; at_ms: number }[] = [];
-    const fresh = new Map<string, RecordedEvent[]>();
-    for (const event of events) {
-      if (event.kind === "rrweb") {
-        const list = fresh.get(event.tab);
-        if (list) list.push(event);
-        else fresh.set(event.tab, [event]);
-      } else if (event.kind === "frame") frames.push({ seq: event.seq, at_ms: event.at_ms });
-      const row = entry(event);
-      if (row) rows.push(row);
+    const shown = events.filter((event) => event.kind === "rrweb" || event.kind === "placed");
+    if (shown.length) {
+      this.#shown.push(...shown);
+      this.pages.value = true;
+      this.#post({ type: "events", events: shown });
     }
-    for (const [tab, list] of fresh) {
-      const known = this.#shown.get(tab);
-      if (known) known.push(...list);
-      else this.#shown.set(tab, [...list]);
-      if (tab === this.tab.peek()) this.#post({ type: "events", events: list });
+    const rows = events.map((event) => entry({ ...event, at_ms: this.since(event.at_ms) })).filter((row) => row !== null);
+    const pictures = events.filter((event) => event.kind === "frame");
+    if (rows.length) this.entries.value = [...this.entries.peek(), ...rows];
+    if (pictures.length) {
+      const added = pictures.map((event) => ({ seq: event.seq, at_ms: this.since(event.at_ms) }));
+      this.pictures.value = [...this.pictures.peek(), ...added];
     }
-    if (this.tab.peek() === null) this.tab.value = this.#shown.keys().next().value ?? null;
-    this.tabs.value = [...this.#shown.keys()];
-    this.entries.value = [...this.entries.peek(), ...rows];
-    this.frames.value = [...this.frames.peek(), ...frames];
-    this.lengthMs.value = Math.max(this.lengthMs.peek(), events.at(-1)?.at_ms ?? 0);
+    this.lengthMs.value = Math.max(this.lengthMs.peek(), ...events.slice(-1).map((event) => this.since(event.at_ms)));
   }
 }

@@ -20,6 +20,18 @@ export const GROUPS: [Entry["group"], string][] = [
 
 const text = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "");
 
+const spaced = (value: unknown): string => text(value).replace(/_/g, " ");
+
+const WHAT: Record<string, string> = {
+  page_opened: "opened",
+  page_navigated: "went to",
+  page_closed: "closed",
+  gap: "missing:",
+  cut_short: "cut short:",
+  takeover_started: "took over",
+  takeover_ended: "no longer drives",
+};
+
 /** A row for an event, or nothing for what the picture itself shows. */
 export function entry(event: RecordedEvent): Entry | null {
   const data = (typeof event.data === "object" && event.data !== null ? event.data : {}) as Record<string, unknown>;
@@ -46,9 +58,9 @@ export function entry(event: RecordedEvent): Entry | null {
       return make("network", [data["method"], data["status"] ?? data["error"], data["url"]], status >= 400 || !!data["error"]);
     }
     case "marker":
-      return make("page", [data["what"] ?? data["name"], data["url"]]);
+      return make("page", [WHAT[text(data["what"])] ?? data["what"], data["url"] ?? data["text"]], data["what"] === "cut_short");
     case "takeover":
-      return make("person", [data["what"] ?? data["state"], data["by"] ?? data["name"], data["cause"]]);
+      return make("person", [data["who"], WHAT[text(data["what"])] ?? data["what"], data["why"] ? `(${spaced(data["why"])})` : ""]);
     default:
       return null;
   }

@@ -1,0 +1,9 @@
+//! The dashboard's pages in a real Chromium, against a scripted daemon that keeps what it was asked.
+
+mod accessible;
+mod api;
+mod browser;
+mod driving;
+mod keyboard;
+mod pages;
+mod safety;
