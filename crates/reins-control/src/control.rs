@@ -233,6 +233,16 @@ impl Control {
         })
     }
 
+    /// The browser, started if there is none: for who shows its screen, records it or relays the person's
+    /// own input. Nothing can be done with it that the guard has not approved.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it does not start, with what is in the way.
+    pub async fn browser(&self) -> Result<reins_browser::Browser, ControlError> {
+        self.inner.host.browser(self).await
+    }
+
     /// What a pinned browser's pages tried to reach and may not, for people to read (S-147).
     pub fn refusals(&self) -> Refusals {
         self.inner.host.refusals()
@@ -249,6 +259,11 @@ impl Control {
         if let Err(error) = self.inner.store.flush().await {
             tracing::warn!(%error, "the last ends of acts could not be recorded");
         }
+    }
+
+    /// The tab that calls of a session mean if they name none.
+    pub fn current_tab(&self, session: &SessionId) -> Option<reins_core::TabId> {
+        self.session(session).state().current.clone()
     }
 
     /// The turn under way in a session.

@@ -37,7 +37,7 @@ pub use error::ControlError;
 #[doc(hidden)]
 pub use host::GivenBrowser;
 pub use reins_egress::{Refusal, Refusals};
-pub use reins_guard::{Card, Level};
+pub use reins_guard::{Card, Level, LevelError};
 pub use reply::{PageText, Picture, Reply, Stored};
 pub use rule_book::{RuleBook, whole_site};
 pub use secret_book::SecretBook;

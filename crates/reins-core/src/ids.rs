@@ -65,6 +65,19 @@ text_id!(
     ConversationId
 );
 
+text_id!(
+    /// An app under test of `reins serve`, with at most one browser (S-005).
+    SandboxId
+);
+text_id!(
+    /// Whose rows these are: nothing of one tenant is seen by another.
+    TenantId
+);
+text_id!(
+    /// A bearer token by what may be said of it.
+    TokenId
+);
+
 macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident, $int:ty, $prefix:literal) => {
         $(#[$doc])*

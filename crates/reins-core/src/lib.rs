@@ -24,7 +24,7 @@ pub use event::{RunState, StepFinish, TurnEvent, TurnSummary};
 pub use held::{HeldKind, HeldRequest};
 pub use ids::{
     BrowserId, CardId, ConversationId, DocumentId, FrameId, HeldId, NodeKey, NodeNumber, OwnerId,
-    ReceiptId, Ref, SessionId, StepId, TabId, TurnId,
+    ReceiptId, Ref, SandboxId, SessionId, StepId, TabId, TenantId, TokenId, TurnId,
 };
 pub use key::{Key, KeyChord, KeyError};
 pub use origin::{DocumentOrigin, Origin, OriginError, Site, has_known_suffix, web_url};

@@ -15,6 +15,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_providers.sql"),
     include_str!("../migrations/0005_site_sends.sql"),
     include_str!("../migrations/0006_conversations.sql"),
+    include_str!("../migrations/0007_serving.sql"),
 ];
 
 /// How long a write waits for another process. Writes take milliseconds, so this is plenty, and

@@ -1,5 +1,5 @@
 //! Durable state in one embedded SQLite file: receipts, site rules, kept secrets, model
-//! providers, and the conversations of the agent.
+//! providers, the conversations of the agent, and what a serving daemon keeps.
 //!
 //! Several Reins processes may share the file. Each has one writer thread with a bounded queue;
 //! callers await its answers and hold no lock. A receipt is on the disk before
@@ -14,6 +14,7 @@ mod receipt;
 mod rules;
 mod seal;
 mod secrets;
+mod serving;
 mod writer;
 
 pub use conversations::{
@@ -25,4 +26,7 @@ pub use providers::{ProviderName, ProviderNameError, StoredProvider};
 pub use receipt::{OpenReceipt, Receipt, ReceiptDraft, ReceiptEnd};
 pub use rules::StoredRule;
 pub use secrets::StoredSecret;
+pub use serving::{
+    BrowserSession, SandboxPhase, ServedRun, SessionPhase, StoredSandbox, StoredToken,
+};
 pub use writer::{Durability, Store};

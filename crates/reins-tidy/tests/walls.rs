@@ -49,7 +49,8 @@ const ROOMS: &[(&str, &[&str], &[&str])] = &[
             "reins-record",
             "reins-store",
         ],
-        &["axum", "tower-http"],
+        // reqwest for the webhook and the readiness check, neither of which a model or a page steers.
+        &["axum", "tower-http", "reqwest", "rustls"],
     ),
     (
         "reins",

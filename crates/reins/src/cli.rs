@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Resume(crate::resume::ResumeArgs),
     /// Show, follow, export and delete what is kept of earlier runs
     Runs(crate::runs::RunsArgs),
+    /// Serve sandboxed browser sessions to a team over HTTP, with a dashboard
+    Serve(crate::serve::ServeArgs),
     /// Check what Reins needs, one line each, with the remedy
     Doctor(DoctorArgs),
     /// Say how to install what is missing, or install it with --yes
@@ -390,6 +392,7 @@ pub(crate) fn dispatch(command: Command, detailed: bool) -> ExitCode {
             runtime.block_on(crate::agent_run::main(*args))
         }
         Command::Run(args) => runtime.block_on(crate::run::main(*args, detailed)),
+        Command::Serve(args) => runtime.block_on(crate::serve::main(args)),
         Command::Doctor(args) => runtime.block_on(crate::doctor::doctor(args)),
         Command::Install(args) => crate::doctor::install(&args),
         Command::Demo(args) => runtime.block_on(crate::demo::main(args)),

@@ -28,6 +28,7 @@ mod rules;
 mod run;
 mod runs;
 mod secrets;
+mod serve;
 mod steer;
 mod steps;
 mod terminal;

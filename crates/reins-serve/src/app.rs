@@ -1,0 +1,178 @@
+//! The daemon's one state: what its requests, its sessions and its keepers share.
+
+use crate::auth::Caller;
+use crate::backend::SessionBackend;
+use crate::clock::Clock;
+use crate::companion::Companions;
+use crate::config::Config;
+use crate::error::ServeError;
+use crate::hooks::Hooks;
+use crate::limits;
+use crate::mcp_door::McpDoor;
+use crate::metrics::Metrics;
+use crate::rate::Rates;
+use crate::room::{Room, Slot};
+use crate::runs::Runs;
+use crate::session::{End, LiveSession, lock};
+use crate::sign_in::SignIns;
+use crate::usage::Usage;
+use reins_core::{Origin, SandboxId, SessionId};
+use reins_store::{Store, StoredSandbox};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Sessions' own folders, inside the data directory.
+const SESSIONS: &str = "sessions";
+
+/// A token that only this process knows.
+#[derive(Debug)]
+pub(crate) struct GivenToken {
+    pub(crate) hash: [u8; 32],
+    pub(crate) caller: Caller,
+}
+
+/// Everything that is shared.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) config: Config,
+    pub(crate) version: String,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) backend: Arc<dyn SessionBackend>,
+    pub(crate) companions: Vec<Arc<dyn Companions>>,
+    pub(crate) mcp: Option<Arc<dyn McpDoor>>,
+    pub(crate) runs: Runs,
+    pub(crate) given: Vec<GivenToken>,
+    pub(crate) hooks: Hooks,
+    pub(crate) http: reqwest::Client,
+    pub(crate) rates: Rates,
+    /// Wrong tokens and codes, over all callers.
+    pub(crate) wrong: Rates,
+    pub(crate) sign_ins: SignIns,
+    pub(crate) metrics: Metrics,
+    pub(crate) usage: Usage,
+    /// Cancelled when the daemon ends.
+    pub(crate) stop: CancellationToken,
+    /// Every task but those of single requests.
+    pub(crate) tasks: TaskTracker,
+    pub(crate) rooms: Mutex<HashMap<SandboxId, Arc<Room>>>,
+    pub(crate) own: OnceLock<Own>,
+}
+
+/// As what the daemon answers.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    /// Values of `Host`, in lower case.
+    pub(crate) hosts: HashSet<String>,
+    /// Origins of its own pages.
+    pub(crate) origins: HashSet<Origin>,
+    /// Where people find it.
+    pub(crate) address: String,
+}
+
+impl Own {
+    /// That of a loopback port, and what the configuration adds.
+    pub(crate) fn at(port: u16, hosts: &[String]) -> Self {
+        let local = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}"));
+        let hosts: HashSet<String> =
+            local.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect();
+        let origins = hosts
+            .iter()
+            .flat_map(|host| [format!("http://{host}"), format!("https://{host}")])
+            .filter_map(|origin| Origin::parse(&origin).ok())
+            .collect();
+        Self { hosts, origins, address: format!("http://127.0.0.1:{port}") }
+    }
+}
+
+impl App {
+    /// Whether a `Host` is ours. Before a port is open, none is.
+    pub(crate) fn is_own_host(&self, host: &str) -> bool {
+        self.own.get().is_some_and(|own| own.hosts.contains(&host.to_ascii_lowercase()))
+    }
+
+    /// Whether a page of this origin is ours.
+    pub(crate) fn is_own_origin(&self, origin: &Origin) -> bool {
+        self.own.get().is_some_and(|own| own.origins.contains(origin))
+    }
+
+    /// Where people find it, if it has a port.
+    pub(crate) fn address(&self) -> Option<&str> {
+        self.own.get().map(|own| own.address.as_str())
+    }
+
+    /// A folder for one browser alone.
+    pub(crate) fn folder(&self, session: &SessionId) -> PathBuf {
+        self.sessions_folder().join(session.as_str())
+    }
+
+    /// Where those folders are.
+    pub(crate) fn sessions_folder(&self) -> PathBuf {
+        self.data_dir.join(SESSIONS)
+    }
+
+    /// What is in memory of a sandbox.
+    pub(crate) fn room(&self, sandbox: &StoredSandbox) -> Arc<Room> {
+        let make = || Arc::new(Room::new(sandbox.tenant.clone(), sandbox.id.clone()));
+        lock(&self.rooms).entry(sandbox.id.clone()).or_insert_with(make).clone()
+    }
+
+    /// The same, if there is anything.
+    pub(crate) fn known_room(&self, id: &SandboxId) -> Option<Arc<Room>> {
+        lock(&self.rooms).get(id).cloned()
+    }
+
+    /// Every browser that runs.
+    pub(crate) fn running(&self) -> Vec<Arc<LiveSession>> {
+        lock(&self.rooms).values().filter_map(|room| room.running()).collect()
+    }
+
+    /// Ends what runs in a sandbox, and forgets what is in memory of it. Answers the browser that is ending.
+    pub(crate) fn end_room(&self, id: &SandboxId, why: End) -> Option<Arc<LiveSession>> {
+        let room = lock(&self.rooms).remove(id)?;
+        room.boot.cancel();
+        let slot = room.slot().clone();
+        match slot {
+            Slot::Empty => None,
+            Slot::Starting(cancel) => {
+                cancel.cancel();
+                None
+            }
+            Slot::Running(session) => {
+                session.end(why);
+                Some(session)
+            }
+        }
+    }
+
+    /// Ends everything and waits for it, within the drain and what the browsers take.
+    pub(crate) async fn shut_down(&self) {
+        self.stop.cancel();
+        for session in self.running() {
+            session.end(End::Shutdown);
+        }
+        self.tasks.close();
+        if tokio::time::timeout(limits::DRAIN * 3, self.tasks.wait()).await.is_err() {
+            tracing::warn!("some work did not end in time");
+        }
+        if let Err(error) = self.store.flush().await {
+            tracing::error!(%error, "the last could not be written");
+        }
+    }
+}
+
+/// A client that follows no redirect and asks no proxy.
+pub(crate) fn http_client() -> Result<reqwest::Client, ServeError> {
+    // An error only says that one is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .user_agent(concat!("reins/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| ServeError::Internal(format!("no HTTP client: {error}")))
+}

@@ -1,0 +1,138 @@
+//! Requests to operations: one way for all, so that none forgets a check.
+
+use crate::api::{self, Access, Ask, Operation};
+use crate::app::App;
+use crate::auth::{self, Way};
+use crate::error::ServeError;
+use crate::limits;
+use crate::mcp_door;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Extension, Path, Request};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::{RequestPartsExt, Router};
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The daemon's routes, as they are reached by one way.
+pub(crate) fn routes(app: &Arc<App>, way: Way) -> Router {
+    let mut paths: HashMap<&'static str, MethodRouter> = HashMap::new();
+    for operation in api::operations() {
+        let app = app.clone();
+        let handler = on(filter(operation.method), move |request: Request| {
+            serve(app.clone(), operation, way, request)
+        });
+        let at = paths.remove(operation.path).unwrap_or_default();
+        paths.insert(operation.path, at.merge(handler));
+    }
+    let mut router = Router::new();
+    for (path, methods) in paths {
+        router = router.route(path, methods);
+    }
+    if let Some(door) = app.mcp.clone() {
+        let app = app.clone();
+        let handler = move |Path(id): Path<String>, request: Request| {
+            let (app, door) = (app.clone(), door.clone());
+            async move {
+                let answered = mcp_door::serve(app.clone(), door, id, way, request).await;
+                finished(&app, answered)
+            }
+        };
+        let methods = MethodFilter::GET.or(MethodFilter::POST).or(MethodFilter::DELETE);
+        router = router.route("/v1/sandboxes/{id}/mcp", on(methods, handler));
+    }
+    let (lost, wrong) = (app.clone(), app.clone());
+    router
+        .fallback(move |request: Request| stray(lost.clone(), way, request, ServeError::NoRoute))
+        .method_not_allowed_fallback(move |request: Request| {
+            stray(wrong.clone(), way, request, ServeError::Method)
+        })
+        .layer(Extension(way))
+}
+
+fn filter(method: &str) -> MethodFilter {
+    match method {
+        "POST" => MethodFilter::POST,
+        "PUT" => MethodFilter::PUT,
+        "DELETE" => MethodFilter::DELETE,
+        _ => MethodFilter::GET,
+    }
+}
+
+/// A request that no operation takes.
+async fn stray(app: Arc<App>, way: Way, request: Request, error: ServeError) -> Response {
+    let error = auth::place(&app, request.headers(), way).err().unwrap_or(error);
+    finished(&app, Err(error))
+}
+
+async fn serve(
+    app: Arc<App>,
+    operation: &'static Operation,
+    way: Way,
+    request: Request,
+) -> Response {
+    let answered = handle(&app, operation, way, request).await;
+    finished(&app, answered)
+}
+
+/// Counts an answer and adds what all carry.
+fn finished(app: &App, answered: Result<Response, ServeError>) -> Response {
+    let mut response = answered.unwrap_or_else(IntoResponse::into_response);
+    app.metrics.answered(response.status().as_u16());
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+async fn handle(
+    app: &Arc<App>,
+    operation: &'static Operation,
+    way: Way,
+    request: Request,
+) -> Result<Response, ServeError> {
+    auth::place(app, request.headers(), way)?;
+    let (mut parts, body) = request.into_parts();
+    let who = match operation.access {
+        Access::Open => None,
+        Access::Known | Access::Scope(_) => {
+            Some(auth::caller(app, &parts.headers, &parts.method, way).await?)
+        }
+    };
+    if let (Access::Scope(scope), Some(caller)) = (operation.access, &who) {
+        caller.may(scope)?;
+    }
+    let path = parts.extract::<Path<HashMap<String, String>>>().await;
+    let Path(path) = path.map_err(|error| ServeError::Bad(error.body_text()))?;
+    let body = if operation.body.is_some() {
+        read(&parts.headers, &parts.method, body).await?
+    } else {
+        Bytes::new()
+    };
+    let (uri, headers) = (parts.uri, parts.headers);
+    (operation.handle)(Ask { app: app.clone(), who, path, uri, headers, body }).await
+}
+
+/// The body, within bounds and as JSON.
+async fn read(headers: &HeaderMap, method: &Method, body: Body) -> Result<Bytes, ServeError> {
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let too_large = || ServeError::TooLarge(limits::BODY_BYTES);
+    if declared.and_then(|text| text.parse::<usize>().ok()).is_some_and(|n| n > limits::BODY_BYTES)
+    {
+        return Err(too_large());
+    }
+    let bytes = to_bytes(body, limits::BODY_BYTES).await.map_err(|_| too_large())?;
+    if bytes.is_empty() || method == Method::GET {
+        return Ok(bytes);
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        Ok(bytes)
+    } else {
+        Err(ServeError::MediaType)
+    }
+}

@@ -1,0 +1,62 @@
+//! Runs of the agent. The daemon knows no model: whoever starts it hands it a runner.
+
+use crate::calls::Calls;
+use crate::session::lock;
+use futures_util::future::BoxFuture;
+use reins_control::Level;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+
+/// A run that is to be made.
+#[derive(Clone, Debug)]
+pub struct RunOrder {
+    /// Its id.
+    pub id: String,
+    /// What the person wants.
+    pub task: String,
+    /// How much is asked, where there are cards.
+    pub level: Level,
+    /// Which model, if not the configured one.
+    pub model: Option<String>,
+    /// How it acts.
+    pub calls: Calls,
+    /// Cancelled when it is to stop.
+    pub cancel: CancellationToken,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default)]
+pub struct RunOutcome {
+    /// `done`, `unfinished`, `stopped` or `failed`.
+    pub status: &'static str,
+    /// What it answers, or why it failed.
+    pub answer: Option<String>,
+    /// The code of what went wrong.
+    pub error: Option<String>,
+    /// Tokens it used, if they are known.
+    pub tokens: Option<u64>,
+    /// Dollars it cost, if that is known.
+    pub cost_usd: Option<f64>,
+}
+
+/// Makes runs.
+pub trait Runner: Send + Sync + Debug {
+    /// Works on a task until its end. Ends soon after `cancel`.
+    fn run(&self, order: RunOrder) -> BoxFuture<'static, RunOutcome>;
+}
+
+/// The runner, and the runs under way.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    pub(crate) runner: Option<Arc<dyn Runner>>,
+    pub(crate) active: Mutex<HashMap<String, CancellationToken>>,
+}
+
+impl Runs {
+    /// Tells a run to stop; `false` if it is not under way.
+    pub(crate) fn stop(&self, id: &str) -> bool {
+        lock(&self.active).get(id).inspect(|cancel| cancel.cancel()).is_some()
+    }
+}
