@@ -2,8 +2,7 @@
 // Minified, because the text travels with every new document.
 import { build } from "esbuild";
 
-await build({
-  entryPoints: { page: "src/page/main.ts" },
+const common = {
   outdir: "dist",
   bundle: true,
   format: "iife",
@@ -12,4 +11,9 @@ await build({
   charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
-});
+};
+
+await build({ ...common, entryPoints: { page: "src/page/main.ts" } });
+
+// Loaded only where a session is recorded. What the recorder would log would stand in the page's console.
+await build({ ...common, entryPoints: { record: "src/record/main.ts" }, drop: ["console"], treeShaking: true });
