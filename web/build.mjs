@@ -1,5 +1,7 @@
 // Bundles each script that runs in a browser into one self-contained file in dist/.
 // Minified, because the text travels with every new document.
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const common = {
@@ -17,3 +19,10 @@ await build({ ...common, entryPoints: { page: "src/page/main.ts" } });
 
 // Loaded only where a session is recorded. What the recorder would log would stand in the page's console.
 await build({ ...common, entryPoints: { record: "src/record/main.ts" }, drop: ["console"], treeShaking: true });
+
+// Stands in the page that shows recordings, whose policy lets this one script run and nothing else.
+await build({ ...common, entryPoints: { replay: "src/replay/main.ts" }, drop: ["console"] });
+await build({ ...common, entryPoints: { replay: "src/replay/style.css" } });
+const replay = readFileSync("dist/replay.js", "utf8").replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+writeFileSync("dist/replay.js", replay);
+writeFileSync("dist/replay.sha256", createHash("sha256").update(replay).digest("base64"));

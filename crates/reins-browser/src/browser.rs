@@ -8,10 +8,10 @@ use crate::held;
 use crate::hub;
 use crate::page_call::wire_error;
 use crate::protocol::page::GetHistory;
-use crate::recording::Recording;
 use crate::protocol::target::{
     CloseBrowser, CreateTarget, SetDiscoverTargets, SetDownloadBehavior, auto_attach,
 };
+use crate::recording::Recording;
 use crate::start_error::StartError;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};

@@ -62,20 +62,22 @@ pub struct Recorded {
 /// What was recorded.
 #[derive(Clone, Debug)]
 pub enum RecordedKind {
-    /// One rrweb event of a frame. Its nodes are numbered for this frame alone.
+    /// One rrweb event of a document. Its nodes are numbered for this document alone.
     Dom {
         /// The frame; the main frame has the id of its tab.
         frame: FrameId,
+        /// Names the document, among all of this browser.
+        document: String,
         /// The event, masked, as JSON.
         data: Box<RawValue>,
     },
-    /// Which element of its parent a frame is shown in. Holds for events before and after it.
+    /// Which element of another document a document is shown in. Holds for events before and after it.
     Placed {
-        /// The frame.
-        frame: FrameId,
-        /// The frame around it.
-        parent: FrameId,
-        /// The iframe element, as the parent's events number it.
+        /// The document.
+        document: String,
+        /// The document around it.
+        within: String,
+        /// The iframe element, as the events of the document around it number it.
         node: i64,
     },
     /// An error or a warning of the console. The page's own words.

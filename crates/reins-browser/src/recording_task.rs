@@ -74,7 +74,7 @@ struct CalledIn {
 
 /// What was found out beside the events.
 enum Found {
-    Place { frame: FrameId, parent: FrameId, node: Option<i64> },
+    Place { frame: FrameId, document: Arc<str>, within: Arc<str>, node: Option<i64> },
     Roots { unique: Arc<str> },
 }
 
@@ -203,7 +203,9 @@ impl Writer {
             wire::FrameNavigated::METHOD if own => {
                 let frame = event.parse::<wire::FrameNavigated>()?.frame;
                 if frame.parent_id.is_none() {
-                    return Ok(self.moved(frame.unreachable_url.as_ref().unwrap_or(&frame.url)).await);
+                    return Ok(self
+                        .moved(frame.unreachable_url.as_ref().unwrap_or(&frame.url))
+                        .await);
                 }
             }
             wire::NavigatedWithin::METHOD if own => {
@@ -269,7 +271,11 @@ impl Writer {
         }
         for event in said.events {
             let Ok(stamp) = serde_json::from_str::<Stamp>(event.get()) else { continue };
-            let kind = RecordedKind::Dom { frame: frame.clone(), data: event.to_owned() };
+            let kind = RecordedKind::Dom {
+                frame: frame.clone(),
+                document: world.unique.to_string(),
+                data: event.to_owned(),
+            };
             if !self.recording.put(&self.tab.id, whole(stamp.timestamp), kind).await {
                 return Ok(false);
             }
@@ -280,25 +286,27 @@ impl Writer {
 
     /// Looks for the elements of frames that told something, once frame and parent are recorded.
     fn place(&mut self, told: &FrameId) {
-        let looked: Vec<(FrameId, FrameId, World)> = {
+        let looked: Vec<(FrameId, Arc<str>, World)> = {
             let state = self.tab.state();
             let missing = self.homeless.iter().filter(|frame| !self.placing.contains(*frame));
             missing
                 .filter_map(|frame| {
                     let parent = state.frames.get(frame)?.parent.clone()?;
-                    let concerned = frame == told || parent == *told;
+                    let concerned = *frame == *told || parent == *told;
+                    let document = self.worlds.get(frame)?.unique.clone();
                     let world = self.worlds.get(&parent).filter(|_| concerned)?;
-                    Some((frame.clone(), parent.clone(), world.clone()))
+                    Some((frame.clone(), document, world.clone()))
                 })
                 .collect()
         };
-        for (frame, parent, world) in looked {
+        for (frame, document, world) in looked {
             self.placing.insert(frame.clone());
             let founds = self.founds.clone();
             tokio::spawn(async move {
                 let node = element(&world, &frame).await;
                 // The recording may be over.
-                let _ = founds.send(Found::Place { frame, parent, node }).await;
+                let within = world.unique;
+                let _ = founds.send(Found::Place { frame, document, within, node }).await;
             });
         }
     }
@@ -321,11 +329,15 @@ impl Writer {
                 self.asking.remove(&unique);
                 true
             }
-            Found::Place { frame, parent, node } => {
+            Found::Place { frame, document, within, node } => {
                 self.placing.remove(&frame);
                 let Some(node) = node else { return true };
-                self.homeless.remove(&frame);
-                self.put(RecordedKind::Placed { frame, parent, node }).await
+                // Another document may be there by now, which is placed for itself.
+                if self.worlds.get(&frame).is_some_and(|world| world.unique == document) {
+                    self.homeless.remove(&frame);
+                }
+                let (document, within) = (document.to_string(), within.to_string());
+                self.put(RecordedKind::Placed { document, within, node }).await
             }
         }
     }

@@ -75,8 +75,13 @@ export function scrub(json: string): string {
   return json;
 }
 
+/** Style alone makes text editable as well. */
+function isEditable(el: HTMLElement): boolean {
+  return el.isContentEditable || getComputedStyle(el).getPropertyValue("-webkit-user-modify").startsWith("read-write");
+}
+
 function note(field: Element | undefined): void {
-  if (field instanceof HTMLElement && field.isContentEditable) mark(field);
+  if (field instanceof HTMLElement && isEditable(field)) mark(field);
   if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return;
   const value = field.value;
   if (field instanceof HTMLInputElement) isCaption(field);
