@@ -22,6 +22,8 @@ let pictured = 0;
 let cost = 0;
 let rules = 0;
 
+let stop: (() => void) | undefined;
+
 function begin(): void {
   if (recording || !document.documentElement) return;
   recording = true;
@@ -30,9 +32,16 @@ function begin(): void {
   if (document.readyState === "loading") {
     Object.defineProperty(document, "readyState", { configurable: true, value: "interactive" });
   }
+  start();
+  new MutationObserver(reopened).observe(document, { childList: true });
+  setTimeout(sweep, 0);
+  setInterval(sweep, SWEEP_MS);
+}
+
+function start(): void {
   const began = performance.now();
   look();
-  record({
+  stop = record({
     emit: (event) => {
       mask(event, record.mirror);
       send(event);
@@ -54,8 +63,26 @@ function begin(): void {
   rules = styleRules();
   // A short page may be gone before a batch is full.
   setTimeout(flush, 0);
-  setTimeout(sweep, 0);
-  setInterval(sweep, SWEEP_MS);
+}
+
+/** A page that writes its document anew takes every listener away, and its root is one that nobody knows. */
+function reopened(): void {
+  if (!document.documentElement || record.mirror.getId(document.documentElement) !== -1) return;
+  stop?.();
+  watchTyping();
+  watchLeaving();
+  start();
+}
+
+function watchLeaving(): void {
+  addEventListener("pagehide", flush, true);
+  addEventListener("visibilitychange", flush, true);
+  // A page that comes back from the cache is another one than was shown last.
+  addEventListener("pageshow", comesBack, true);
+}
+
+function comesBack(event: PageTransitionEvent): void {
+  if (event.persisted) picture();
 }
 
 function sweep(): void {
@@ -102,10 +129,7 @@ if (!world.__reins) {
   world.__reins = reins;
   fitWorld();
   watchTyping();
-  addEventListener("pagehide", flush, true);
-  addEventListener("visibilitychange", flush, true);
-  // A page that comes back from the cache is another one than was shown last.
-  addEventListener("pageshow", (event) => event.persisted && picture(), true);
+  watchLeaving();
   if (document.readyState === "loading") {
     addEventListener("DOMContentLoaded", begin, true);
     setTimeout(begin, LOADING_MS);

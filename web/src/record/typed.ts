@@ -94,12 +94,14 @@ function note(field: Element | undefined): void {
   if (secrets.size > SECRETS && !oldest.done) secrets.delete(oldest.value);
 }
 
+function typed(event: Event): void {
+  note(event.composedPath()[0] as Element | undefined);
+}
+
+/** May be called again: a listener that is there already is not added twice. */
 export function watchTyping(): void {
   // On the window, so that it is heard before the recorder, and before the page.
   for (const kind of ["beforeinput", "input", "change"]) {
-    addEventListener(kind, (event) => note(event.composedPath()[0] as Element | undefined), {
-      capture: true,
-      passive: true,
-    });
+    addEventListener(kind, typed, { capture: true, passive: true });
   }
 }

@@ -123,8 +123,9 @@ export class Player {
     const tab = this.shown;
     if (!tab?.replayer) return;
     const at = Math.min(Math.max(0, atMs - tab.first), Math.max(0, tab.last - tab.first));
+    // What happened at that very moment is shown as well.
     if (this.playing) tab.replayer.play(at);
-    else tab.replayer.pause(at);
+    else tab.replayer.pause(at + 1);
     this.told.time(tab.first + at, tab.id);
   }
 
