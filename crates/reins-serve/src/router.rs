@@ -2,6 +2,7 @@
 
 use crate::api::{self, Access, Ask, Operation};
 use crate::app::App;
+use crate::assets;
 use crate::auth::{self, Way};
 use crate::error::ServeError;
 use crate::limits;
@@ -42,6 +43,14 @@ pub(crate) fn routes(app: &Arc<App>, way: Way) -> Router {
         };
         let methods = MethodFilter::GET.or(MethodFilter::POST).or(MethodFilter::DELETE);
         router = router.route("/v1/sandboxes/{id}/mcp", on(methods, handler));
+    }
+    for asset in assets::ASSETS.iter() {
+        let app = app.clone();
+        let answer = async move |request: Request| {
+            let placed = auth::place(&app, request.headers(), way);
+            finished(&app, placed.map(|_| asset.answer(request.headers())))
+        };
+        router = router.route(asset.path, on(MethodFilter::GET, answer));
     }
     let (lost, wrong) = (app.clone(), app.clone());
     router

@@ -70,6 +70,10 @@ export class LiveView {
     this.#send({ type: "hand_back" });
   }
 
+  copy(): void {
+    this.#send({ type: "copy" });
+  }
+
   input(input: Input): void {
     if (this.driver.peek()?.you) this.#send({ type: "input", input });
   }
@@ -132,6 +136,11 @@ export class LiveView {
         break;
       case "waiting_over":
         this.waiting.value = null;
+        break;
+      case "copied":
+        navigator.clipboard.writeText(message.text).catch(() => {
+          this.notice.value = "Your browser did not let the text into the clipboard.";
+        });
         break;
       case "refused":
         this.notice.value = message.why;

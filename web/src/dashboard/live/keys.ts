@@ -37,6 +37,11 @@ export function way(key: KeyFacts): "key" | "text" | "paste" {
   return "key";
 }
 
+/** Whether a key press copies or cuts. */
+export function copies(key: KeyFacts): boolean {
+  return key.ctrlKey !== key.metaKey && !key.altKey && ["c", "x"].includes(key.key.toLowerCase());
+}
+
 /** As the DevTools protocol counts modifiers. */
 export function modifiers(event: { altKey: boolean; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean }): number {
   return (event.altKey ? 1 : 0) | (event.ctrlKey ? 2 : 0) | (event.metaKey ? 4 : 0) | (event.shiftKey ? 8 : 0);

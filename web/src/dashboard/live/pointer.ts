@@ -21,6 +21,9 @@ export function fraction(point: { clientX: number; clientY: number }, box: { lef
   return { x: within(point.clientX - box.left, box.width), y: within(point.clientY - box.top, box.height) };
 }
 
+/** A page knows single, double and triple clicks. */
+const MOST_CLICKS = 3;
+
 /** Counts clicks at one place. */
 export class Clicks {
   #last = { at: Number.NEGATIVE_INFINITY, x: 0, y: 0, button: -1, count: 0 };
@@ -28,7 +31,7 @@ export class Clicks {
   press(at: number, x: number, y: number, button: number): number {
     const last = this.#last;
     const again = at - last.at <= DOUBLE_MS && Math.hypot(x - last.x, y - last.y) <= DOUBLE_PX && button === last.button;
-    this.#last = { at, x, y, button, count: again ? last.count + 1 : 1 };
+    this.#last = { at, x, y, button, count: again && last.count < MOST_CLICKS ? last.count + 1 : 1 };
     return this.#last.count;
   }
 }

@@ -44,9 +44,12 @@ export function Live({ sandbox, session }: { sandbox: string; session: string })
     const around = stage.current;
     const ends = [
       follow(canvas.current, send),
-      type(field.current, send, () => {
-        around.focus();
-        announce("The keyboard is yours again. You still hold control.");
+      type(field.current, send, {
+        leave: () => {
+          around.focus();
+          announce("The keyboard is yours again. You still hold control.");
+        },
+        copy: () => live.copy(),
       }),
     ];
     field.current.focus({ preventScroll: true });

@@ -26,6 +26,8 @@ export type Input =
 export type FromViewer =
   | { type: "ticket"; ticket: string }
   | { type: "input"; input: Input }
+  /** What is selected in the page is wanted for the clipboard. */
+  | { type: "copy" }
   | { type: "hand_back" }
   | { type: "take_over"; ticket: string };
 
@@ -54,6 +56,7 @@ export type ToViewer =
   | { type: "driver"; driver: Driver | null }
   | { type: "waiting"; tool: string; since: string }
   | { type: "waiting_over" }
+  | { type: "copied"; text: string }
   | { type: "refused"; what: string; why: string };
 
 /** Reads a text message. What is not one of ours is dropped. */
@@ -71,6 +74,7 @@ export function read(text: string): ToViewer | null {
     case "driver":
     case "waiting":
     case "waiting_over":
+    case "copied":
     case "refused":
       return value as ToViewer;
     default:
