@@ -117,7 +117,7 @@ impl App {
 
     /// What is in memory of a sandbox.
     pub(crate) fn room(&self, sandbox: &StoredSandbox) -> Arc<Room> {
-        let make = || Arc::new(Room::new(sandbox.tenant.clone(), sandbox.id.clone()));
+        let make = || Arc::new(Room::new());
         lock(&self.rooms).entry(sandbox.id.clone()).or_insert_with(make).clone()
     }
 

@@ -66,6 +66,11 @@ impl Caller {
         if self.scopes.contains(&scope) { Ok(()) } else { Err(ServeError::Scope(scope.word())) }
     }
 
+    /// Who they are to others that need a stable word for it.
+    pub(crate) fn subject(&self) -> String {
+        format!("{}/{}", self.tenant, self.name)
+    }
+
     /// What their rate is counted by.
     fn rate_key(&self) -> String {
         let kind = match self.via {

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::companion::Held;
 use crate::room::Room;
 use crate::session::{AGENT, CallFailure, CallOrder, LiveSession, MAIN};
-use reins_control::{ControlError, Reply, Tool};
+use reins_control::{ControlError, Reply, ShownElement, Tool};
 use reins_core::{OwnerId, SessionId, TurnId};
 use serde_json::Value;
 use std::sync::Arc;
@@ -91,6 +91,12 @@ impl Calls {
     /// Stops a turn of a run.
     pub fn stop_turn(&self, turn: TurnId) {
         self.session.started.control.stop(&self.names().1, turn);
+    }
+
+    /// The element that a call's arguments name, as it was last shown.
+    pub fn shown(&self, arguments: &Value) -> Option<ShownElement> {
+        let reference = arguments.get("ref")?.as_str()?;
+        self.session.started.control.shown(&self.names().1, reference)
     }
 
     /// Walks the street with one call. It is made to its end also when this future is dropped: `cancel` ends it.

@@ -10,6 +10,7 @@ use reins_core::{SandboxId, Secret, SessionId, TenantId};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::SystemTime;
 use tokio_util::sync::CancellationToken;
 
 /// A browser that has just started.
@@ -39,6 +40,30 @@ pub trait Companions: Send + Sync + Debug {
     fn begin(&self, begun: Begun) -> BoxFuture<'_, Result<Arc<dyn Companion>, ServeError>>;
 }
 
+/// Who wants to watch or to drive (S-081, S-085).
+#[derive(Clone, Debug)]
+pub struct TicketWish {
+    /// Who, stable across their tickets.
+    pub subject: String,
+    /// What others see of them.
+    pub name: String,
+    /// Whether they want to drive.
+    pub control: bool,
+    /// Now.
+    pub at: SystemTime,
+}
+
+/// A ticket (S-084).
+#[derive(Clone, Debug)]
+pub struct TicketGiven {
+    /// What the first message carries.
+    pub ticket: Secret<String>,
+    /// Until when it is accepted.
+    pub expires_at: SystemTime,
+    /// The live view's address.
+    pub url: String,
+}
+
 /// Lets one changing call through; the person cannot take over while it lives.
 pub trait Passage: Send {}
 
@@ -62,6 +87,11 @@ pub trait Companion: Send + Sync + Debug {
 
     /// Where it can be watched.
     fn live_url(&self) -> Option<String> {
+        None
+    }
+
+    /// A ticket for the live view; `None` where there is none.
+    fn ticket(&self, _wish: &TicketWish) -> Option<Result<TicketGiven, ServeError>> {
         None
     }
 

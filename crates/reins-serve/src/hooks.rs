@@ -18,7 +18,6 @@ pub(crate) enum Permission {
     /// Start a browser.
     StartBrowser,
     /// Drive one by hand (S-082).
-    #[cfg_attr(not(test), expect(dead_code, reason = "asked by the live view's tickets"))]
     TakeOver,
 }
 

@@ -34,6 +34,7 @@ mod scope;
 mod serve;
 mod session;
 mod sign_in;
+mod single;
 mod start;
 mod token;
 mod usage;
@@ -44,7 +45,7 @@ pub use boot::LogLine;
 pub use calls::{Calls, NotCalled};
 pub use client::dashboard_link;
 pub use clock::{Clock, SystemClock};
-pub use companion::{Begun, Companion, Companions, Held, Passage};
+pub use companion::{Begun, Companion, Companions, Held, Passage, TicketGiven, TicketWish};
 pub use config::{
     BrowserConfig, Config, HookKind, PORT, QuotaConfig, RequestConfig, SandboxConfig, ServerConfig,
     TokenConfig, WebhookConfig,
@@ -56,4 +57,5 @@ pub use mcp_door::{McpDoor, McpTarget};
 pub use runs::{RunOrder, RunOutcome, Runner};
 pub use scope::{Scope, ScopeError, Scopes};
 pub use serve::{SOCKET, STORE, Serve, ServeOptions};
+pub use single::{Order, Single, SingleOptions};
 pub use token::{NewToken, TokenBook};

@@ -5,7 +5,6 @@ use crate::cards::{CardDesk, Cards};
 use crate::events::EventLog;
 use crate::limits;
 use crate::session::LiveSession;
-use reins_core::{SandboxId, TenantId};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
@@ -14,8 +13,6 @@ use tokio_util::sync::CancellationToken;
 /// One sandbox while the daemon runs.
 #[derive(Debug)]
 pub(crate) struct Room {
-    pub(crate) id: SandboxId,
-    pub(crate) tenant: TenantId,
     pub(crate) events: Arc<EventLog>,
     pub(crate) cards: Arc<Cards>,
     pub(crate) logs: Arc<Logs>,
@@ -40,10 +37,8 @@ pub(crate) enum Slot {
 }
 
 impl Room {
-    pub(crate) fn new(tenant: TenantId, id: SandboxId) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            id,
-            tenant,
             events: Arc::default(),
             cards: Arc::default(),
             logs: Arc::default(),

@@ -4,6 +4,7 @@ use crate::calls::Calls;
 use crate::session::lock;
 use futures_util::future::BoxFuture;
 use reins_control::Level;
+use reins_core::SandboxId;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -51,12 +52,12 @@ pub trait Runner: Send + Sync + Debug {
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     pub(crate) runner: Option<Arc<dyn Runner>>,
-    pub(crate) active: Mutex<HashMap<String, CancellationToken>>,
+    pub(crate) active: Mutex<HashMap<String, (SandboxId, CancellationToken)>>,
 }
 
 impl Runs {
     /// Tells a run to stop; `false` if it is not under way.
     pub(crate) fn stop(&self, id: &str) -> bool {
-        lock(&self.active).get(id).inspect(|cancel| cancel.cancel()).is_some()
+        lock(&self.active).get(id).inspect(|(_, cancel)| cancel.cancel()).is_some()
     }
 }

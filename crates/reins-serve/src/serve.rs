@@ -59,6 +59,14 @@ pub const SOCKET: &str = "serve.sock";
 /// The database that `reins serve` shares with the rest of Reins.
 pub const STORE: &str = reins_control::STORE_FILE;
 
+/// What one browser alone is opened with.
+pub(crate) struct Alone {
+    /// The one token.
+    pub(crate) given: GivenToken,
+    /// Where it listens: in a container that is not loopback.
+    pub(crate) listen: SocketAddr,
+}
+
 /// A daemon that listens.
 #[derive(Debug)]
 pub struct Serve {
@@ -76,11 +84,24 @@ impl Serve {
     ///
     /// Fails if another daemon uses the directory, or what it needs cannot be opened.
     pub async fn start(options: ServeOptions) -> Result<Self, ServeError> {
+        Self::open(options, None).await
+    }
+
+    /// The same, with what one browser alone needs.
+    pub(crate) async fn open(
+        options: ServeOptions,
+        alone: Option<Alone>,
+    ) -> Result<Self, ServeError> {
         private(&options.data_dir)?;
         let lock = lock(&options.data_dir)?;
         let store = Store::open(options.data_dir.join(STORE))?;
         let hooks = Hooks::new(options.config.webhook.as_ref())?;
         let requests = &options.config.requests;
+        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, options.config.server.port));
+        let (given, address, owned) = match alone {
+            None => (Vec::new(), loopback, true),
+            Some(alone) => (vec![alone.given], alone.listen, false),
+        };
         let app = Arc::new(App {
             rates: Rates::new(requests.per_second, requests.burst),
             wrong: Rates::new(limits::WRONG_PER_SECOND, limits::WRONG_PER_SECOND),
@@ -92,7 +113,7 @@ impl Serve {
             companions: options.companions,
             mcp: options.mcp,
             runs: Runs { runner: options.runner, ..Runs::default() },
-            given: Vec::<GivenToken>::new(),
+            given,
             hooks,
             http: app::http_client()?,
             sign_ins: Default::default(),
@@ -105,12 +126,18 @@ impl Serve {
             config: options.config,
         });
         recovery::recover(&app).await?;
-        let port = if options.port { Some(listen(&app).await?) } else { None };
+        let port = if options.port { Some(listen(&app, address).await?) } else { None };
         let socket = options.socket.unwrap_or_else(|| options.data_dir.join(SOCKET));
-        own_socket(&app, &socket)?;
+        if owned {
+            own_socket(&app, &socket)?;
+        }
         app.tasks.spawn(reaper::reap(app.clone()));
         app.tasks.spawn(usage::tell(app.clone()));
         Ok(Self { app, port, socket, _lock: lock })
+    }
+
+    pub(crate) fn app(&self) -> &Arc<App> {
+        &self.app
     }
 
     /// The loopback port.
@@ -180,9 +207,8 @@ fn lock(dir: &Path) -> Result<File, ServeError> {
     }
 }
 
-/// Listens on loopback.
-async fn listen(app: &Arc<App>) -> Result<u16, ServeError> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, app.config.server.port));
+/// Listens on a port.
+async fn listen(app: &Arc<App>, address: SocketAddr) -> Result<u16, ServeError> {
     let failed = |source| ServeError::Listen { place: address.to_string(), source };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();

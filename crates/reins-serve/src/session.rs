@@ -8,7 +8,7 @@ use crate::limits;
 use crate::room::{Room, Slot};
 use crate::{backend::Started, keys};
 use reins_browser::{BrowserEvent, BrowserEvents};
-use reins_control::{CallRequest, ControlError, Effect, Reply, Tool};
+use reins_control::{CallRequest, ControlError, Effect, Level, Reply, Tool};
 use reins_core::{OwnerId, Secret, SessionId};
 use reins_store::{BrowserSession, SessionPhase};
 use serde_json::{Value, json};
@@ -25,9 +25,8 @@ pub(crate) struct LiveSession {
     pub(crate) id: SessionId,
     pub(crate) started: Started,
     pub(crate) companions: Vec<Arc<dyn Companion>>,
-    /// The secret of this start.
-    pub(crate) token: Secret<String>,
     pub(crate) guarded: bool,
+    pub(crate) level: Level,
     /// Its row, as it was when it began to run.
     row: BrowserSession,
     began: Instant,
@@ -36,6 +35,15 @@ pub(crate) struct LiveSession {
     why: OnceLock<End>,
     /// Its row at the end, once there is one.
     ended: watch::Sender<Option<BrowserSession>>,
+}
+
+/// How much is asked in a browser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asks {
+    /// Whether it is on the open web with cards.
+    pub(crate) guarded: bool,
+    /// At which level.
+    pub(crate) level: Level,
 }
 
 /// Why a browser ended.
@@ -119,15 +127,14 @@ impl LiveSession {
         row: BrowserSession,
         started: Started,
         companions: Vec<Arc<dyn Companion>>,
-        token: Secret<String>,
-        guarded: bool,
+        asks: Asks,
     ) -> Self {
         Self {
             id: row.id.clone(),
             started,
             companions,
-            token,
-            guarded,
+            guarded: asks.guarded,
+            level: asks.level,
             row,
             began: Instant::now(),
             ending: CancellationToken::new(),

@@ -10,9 +10,9 @@ use crate::hooks::Permission;
 use crate::keys;
 use crate::limits;
 use crate::room::{Room, Slot};
-use crate::session::{self, AGENT, CallOrder, End, LiveSession, MAIN};
+use crate::session::{self, AGENT, Asks, CallOrder, End, LiveSession, MAIN};
 use reins_control::Level;
-use reins_core::{Origin, OwnerId, SessionId};
+use reins_core::{Origin, OwnerId, Secret, SessionId};
 use reins_store::{BrowserSession, SandboxPhase, SessionPhase, StoredSandbox};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -28,6 +28,8 @@ pub(crate) struct Wish {
     pub(crate) level: Level,
     /// Which kinds are recorded.
     pub(crate) record: Value,
+    /// The secret of this start, if it was given from outside.
+    pub(crate) token: Option<Secret<String>>,
 }
 
 /// Starts the browser of a sandbox, if everything allows it, and answers its row.
@@ -177,7 +179,10 @@ impl Job {
             let origin = Origin::parse(&self.sandbox.app_url);
             Some(origin.map_err(|error| ServeError::Internal(error.to_string()))?)
         };
-        let token = session::start_token()?;
+        let token = match &self.wish.token {
+            Some(token) => token.clone(),
+            None => session::start_token()?,
+        };
         let order = StartOrder {
             session: row.id.clone(),
             token: token.clone(),
@@ -222,8 +227,8 @@ impl Job {
             self.app.backend.stop(&started).await;
             return Err(error.into());
         }
-        let guarded = self.sandbox.guarded;
-        Ok(Arc::new(LiveSession::new(row.clone(), started, companions, token, guarded)))
+        let asks = Asks { guarded: self.sandbox.guarded, level: self.wish.level };
+        Ok(Arc::new(LiveSession::new(row.clone(), started, companions, asks)))
     }
 
     /// Opens the app. Nobody waits for it: calls stand in line behind it, and an app that does not answer is

@@ -29,6 +29,7 @@ mod run;
 mod runs;
 mod secrets;
 mod serve;
+mod serve_runs;
 mod steer;
 mod steps;
 mod terminal;

@@ -2,12 +2,17 @@
 
 use crate::browser_flags::data_dir;
 use crate::exit;
+use crate::model;
+use crate::serve_runs::AgentRunner;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
+use reins_serve::limits::ORDER_BYTES;
 use reins_serve::{
-    Config, LocalBackend, SOCKET, Scope, ScopeError, Serve, ServeOptions, SystemClock, TokenBook,
+    Config, LocalBackend, Order, SOCKET, Scope, ScopeError, Serve, ServeOptions, Single,
+    SingleOptions, SystemClock, TokenBook,
 };
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -39,6 +44,12 @@ pub(crate) struct ServeArgs {
     /// Run Chromium without its own sandbox, as root must
     #[arg(long, env = "REINS_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new(), num_args = 0, default_missing_value = "1")]
     no_sandbox: bool,
+    /// Run one browser alone, as a container does: its settings are JSON in this file, or on stdin for `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "port", "no_port", "socket"])]
+    session_from: Option<PathBuf>,
+    /// With --session-from: where to listen; in a container that is its own network
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", requires = "session_from")]
+    listen: SocketAddr,
     #[command(flatten)]
     place: Place,
 }
@@ -136,6 +147,9 @@ pub(crate) async fn main(args: ServeArgs) -> Result<ExitCode> {
         }
         None => {}
     }
+    if let Some(settings) = &args.session_from {
+        return alone(settings, &args).await;
+    }
     let dir = args.place.dir()?;
     let mut config = config(args.config.as_deref(), &dir)?;
     if let Some(port) = args.port {
@@ -150,7 +164,8 @@ pub(crate) async fn main(args: ServeArgs) -> Result<ExitCode> {
         backend: Arc::new(LocalBackend { binary: args.browser, no_sandbox: args.no_sandbox }),
         companions: Vec::new(),
         mcp: None,
-        runner: None,
+        // Providers are the person's own, kept beside the daemon's directory.
+        runner: Some(Arc::new(AgentRunner { store: model::store(&data_dir(None)?)? })),
         clock: Arc::new(SystemClock),
     })
     .await?;
@@ -161,6 +176,54 @@ pub(crate) async fn main(args: ServeArgs) -> Result<ExitCode> {
     crate::mcp::interrupted().await;
     serve.stop().await;
     Ok(ExitCode::from(exit::DONE))
+}
+
+/// One browser alone, until it ends or a signal comes.
+async fn alone(settings: &Path, args: &ServeArgs) -> Result<ExitCode> {
+    let order = Order::parse(&read(settings)?)?;
+    let dir = match &args.place.data {
+        Some(_) => args.place.dir()?,
+        None => std::env::temp_dir().join(format!("reins-session-{}", std::process::id())),
+    };
+    let single = Single::start(
+        order,
+        SingleOptions {
+            data_dir: dir.clone(),
+            listen: args.listen,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            backend: Arc::new(LocalBackend {
+                binary: args.browser.clone(),
+                no_sandbox: args.no_sandbox,
+            }),
+            companions: Vec::new(),
+            mcp: None,
+            clock: Arc::new(SystemClock),
+        },
+    )
+    .await?;
+    say(&single.ready())?;
+    tokio::select! {
+        reason = single.ended() => tracing::info!(reason, "the browser ended"),
+        () = crate::mcp::interrupted() => {}
+    }
+    single.stop().await;
+    if args.place.data.is_none() {
+        std::fs::remove_dir_all(&dir).with_context(|| format!("{} is left", dir.display()))?;
+    }
+    Ok(ExitCode::from(exit::DONE))
+}
+
+/// Settings are small; a file that never ends is none.
+fn read(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(ORDER_BYTES).read_to_string(&mut text)?;
+    } else {
+        let file = std::fs::File::open(path);
+        let file = file.with_context(|| format!("{} can't be read", path.display()))?;
+        file.take(ORDER_BYTES).read_to_string(&mut text)?;
+    }
+    Ok(text)
 }
 
 fn config(given: Option<&Path>, dir: &Path) -> Result<Config> {

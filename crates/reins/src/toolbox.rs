@@ -19,7 +19,7 @@ pub(crate) struct Bridge<'a> {
 const NOT_FOR_RUNS: &[&str] = &["save_pdf", "read_more", "wait_for_settle"];
 
 /// Uploads need a directory that they may take from; without one the tool would only be refused.
-fn offered(name: &str, uploads: bool) -> bool {
+pub(crate) fn offered(name: &str, uploads: bool) -> bool {
     !NOT_FOR_RUNS.contains(&name) && (uploads || name != "upload")
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn run_schema(tool: &Tool) -> Map<String, Value> {
 /// Elsewhere the current tab is meant.
 const TAKES_TAB: &[&str] = &["switch_tab", "close_tab"];
 
-fn reply_of(reply: Reply) -> ToolReply {
+pub(crate) fn reply_of(reply: Reply) -> ToolReply {
     ToolReply {
         text: reply.text,
         page: reply.page.map(|page| PageView {

@@ -4,11 +4,14 @@ use super::{Access, Answer, Ask, Operation, answer, running};
 use crate::app::App;
 use crate::backend::{Capability, Mode};
 use crate::clock::stamp;
+use crate::companion::TicketWish;
 use crate::error::ServeError;
+use crate::events::line;
+use crate::hooks::Permission;
 use crate::room::Slot;
 use crate::scope::Scope;
 use crate::session::End;
-use crate::start::{Wish, start};
+use crate::start::{Wish, may_run, start};
 use axum::response::Response;
 use reins_control::Level;
 use reins_store::{BrowserSession, SessionPhase, StoredSandbox};
@@ -82,7 +85,41 @@ pub(super) const OPERATIONS: &[Operation] = &[
         bad: &[404, 409],
         handle: |ask| Box::pin(refusals(ask)),
     },
+    Operation {
+        method: "POST",
+        path: "/v1/sandboxes/{id}/browser/tickets",
+        id: "createTicket",
+        about: "A ticket for the live view of a running browser: 30 seconds, once. Control needs the scope `take_over`.",
+        access: Access::Scope(Scope::Read),
+        query: &[],
+        body: Some(|g| g.subschema_for::<NewTicket>()),
+        good: 201,
+        answer: Answer::Json(|g| g.subschema_for::<Ticket>()),
+        bad: &[400, 404, 409, 413, 415, 422],
+        handle: |ask| Box::pin(ticket(ask)),
+    },
 ];
+
+/// A ticket that is wished for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewTicket {
+    /// `view` (default) or `control`.
+    mode: Option<String>,
+}
+
+/// A ticket for the live view.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Ticket {
+    /// The first message carries it; it is never part of an address.
+    ticket: String,
+    /// `view` or `control`.
+    mode: String,
+    /// RFC 3339.
+    expires_at: String,
+    /// Where to connect.
+    url: String,
+}
 
 /// How a browser is to start.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -198,7 +235,7 @@ async fn begin(ask: Ask) -> Result<Response, ServeError> {
     };
     let record = serde_json::to_value(&wish.record)
         .map_err(|error| ServeError::Internal(error.to_string()))?;
-    let wish = Wish { mode, capabilities, level, record };
+    let wish = Wish { mode, capabilities, level, record, token: None };
     let started = start(&ask.app, ask.caller()?, sandbox, wish).await?;
     Ok(answer(201, &wrapped(Some(started))))
 }
@@ -303,4 +340,37 @@ async fn refusals(ask: Ask) -> Result<Response, ServeError> {
         }
     });
     Ok(answer(200, &Refusals { refusals: refusals.collect(), more }))
+}
+
+async fn ticket(ask: Ask) -> Result<Response, ServeError> {
+    let sandbox = ask.sandbox().await?;
+    let NewTicket { mode } = ask.json()?;
+    let mode = mode.unwrap_or_else(|| "view".to_owned());
+    let control = match mode.as_str() {
+        "view" => false,
+        "control" => true,
+        other => {
+            let told = format!("'{}' is no mode; use view or control", line(other));
+            return Err(ServeError::impossible("unknown_mode", told));
+        }
+    };
+    let caller = ask.caller()?;
+    if control {
+        caller.may(Scope::TakeOver)?;
+        may_run(&ask.app)?;
+        ask.app.hooks.permit(&ask.app, caller, Permission::TakeOver, &sandbox.id).await?;
+    }
+    let (_, session) = running(&ask.app, &sandbox)?;
+    let wish = TicketWish {
+        subject: caller.subject(),
+        name: caller.name.clone(),
+        control,
+        at: ask.app.clock.now(),
+    };
+    let given = session.companions.iter().find_map(|companion| companion.ticket(&wish));
+    let given = given
+        .ok_or_else(|| ServeError::state("no_live_view", "this browser has no live view here"))??;
+    let expires_at = stamp(given.expires_at);
+    let ticket = given.ticket.expose().clone();
+    Ok(answer(201, &Ticket { ticket, mode, expires_at, url: given.url }))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod browsers;
 pub(crate) mod events;
 pub(crate) mod me;
+pub(crate) mod runs;
 pub(crate) mod sandboxes;
 pub(crate) mod service;
 pub(crate) mod tools;
@@ -109,6 +110,7 @@ pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
         browsers::OPERATIONS,
         tools::OPERATIONS,
         events::OPERATIONS,
+        runs::OPERATIONS,
         usage::OPERATIONS,
     ]
     .into_iter()

@@ -1,0 +1,230 @@
+//! `reins serve` as a process: killed, started again, and as it runs in a container.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use reins_testing::{Page, Site};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+fn reins(dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
+    command
+        .args(arguments)
+        .env("REINS_NO_SANDBOX", "1")
+        .env("XDG_DATA_HOME", dir.join("home"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn serve_dir(dir: &Path) -> String {
+    dir.join("serve").to_str().unwrap().to_owned()
+}
+
+struct Daemon {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    base: String,
+}
+
+impl Daemon {
+    fn start(dir: &Path) -> Self {
+        let data = serve_dir(dir);
+        let mut child = reins(dir, &["serve", "--port", "0", "--data", &data]).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let link = line.trim().strip_prefix("dashboard: ").unwrap_or_else(|| panic!("{line}"));
+        let base = link.split("/#code=").next().unwrap().to_owned();
+        Self { child, out, base }
+    }
+
+    fn signal(&self, name: &str) {
+        let status =
+            Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+fn token(dir: &Path) -> String {
+    let data = serve_dir(dir);
+    let arguments = [
+        "serve",
+        "token",
+        "add",
+        "ci",
+        "--tenant",
+        "acme",
+        "--scopes",
+        "read,act,manage",
+        "--data",
+        &data,
+    ];
+    let made = reins(dir, &arguments).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    String::from_utf8(made.stdout).unwrap().trim().to_owned()
+}
+
+fn http() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(120)).build().unwrap()
+}
+
+async fn ask(method: &str, url: String, token: &str, body: Value) -> (u16, Value) {
+    let mut request = http().request(method.parse().unwrap(), url).bearer_auth(token);
+    if method == "POST" {
+        request = request.json(&body);
+    }
+    let answer = request.send().await.unwrap();
+    (answer.status().as_u16(), answer.json().await.unwrap_or_default())
+}
+
+/// Processes whose arguments name this directory's temporary profiles would be Chromium's; they are found by their
+/// parent instead: all that descend from a process.
+fn descendants(of: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut todo = vec![of];
+    while let Some(parent) = todo.pop() {
+        let listed = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+        for child in listed.unwrap_or_default().split_whitespace() {
+            let child = child.parse().unwrap();
+            found.push(child);
+            todo.push(child);
+        }
+    }
+    found
+}
+
+async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+    for _ in 0..600 {
+        if holds().await {
+            return;
+        }
+        // Another process does it, and tells nobody.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{what} never happened");
+}
+
+/// A daemon that is killed takes its browsers with it; the next one says so, counts their minutes, and goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn s121_a_killed_daemon_leaves_no_browser_and_its_minutes_are_counted() {
+    let site = Site::start([("/", Page::html("<h1>App</h1>"))]).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut daemon = Daemon::start(folder.path());
+    let token = token(folder.path());
+    let (status, made) = ask(
+        "POST",
+        format!("{}/v1/sandboxes", daemon.base),
+        &token,
+        json!({"app_url": site.url("/")}),
+    )
+    .await;
+    assert_eq!(status, 201, "{made}");
+    let path = format!("/v1/sandboxes/{}/browser", made["id"].as_str().unwrap());
+    let (status, started) = ask("POST", format!("{}{path}", daemon.base), &token, json!({})).await;
+    assert_eq!(status, 201, "{started}");
+    let browsers = descendants(daemon.child.id());
+    assert!(browsers.len() >= 2, "{browsers:?}");
+
+    daemon.signal("-KILL");
+    daemon.child.wait().unwrap();
+    until("the browser's end", async || {
+        browsers.iter().all(|pid| {
+            let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            state.is_empty() || state.contains(") Z ")
+        })
+    })
+    .await;
+
+    let mut daemon = Daemon::start(folder.path());
+    let (_, shown) = ask("GET", format!("{}{path}", daemon.base), &token, json!({})).await;
+    let browser = &shown["browser"];
+    assert_eq!(
+        (&browser["status"], &browser["reason"]),
+        (&json!("failed"), &json!("daemon_ended"))
+    );
+    assert!(browser.get("server_key").is_none(), "{shown}");
+    let (_, usage) = ask("GET", format!("{}/v1/usage", daemon.base), &token, json!({})).await;
+    assert_eq!(usage["sessions"].as_array().unwrap().len(), 1, "{usage}");
+    let (status, again) = ask("POST", format!("{}{path}", daemon.base), &token, json!({})).await;
+    assert_eq!(status, 201, "and the sandbox can have another: {again}");
+
+    daemon.signal("-TERM");
+    assert!(daemon.child.wait().unwrap().success());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut daemon.out, &mut rest).unwrap();
+    assert!(rest.starts_with("socket: ") && !rest.contains(&token), "{rest}");
+}
+
+/// S-173, S-X14, S-143: one browser alone reads its settings on stdin, says on one line where it is, answers its token
+/// alone, and ends within its drain at SIGTERM.
+#[tokio::test(flavor = "multi_thread")]
+async fn s173_a_container_reads_its_settings_on_stdin_and_prints_one_ready_line() {
+    let site = Site::start([("/", Page::html("<h1>App of the container</h1>"))]).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("alone");
+    let arguments = ["serve", "--session-from", "-", "--data", data.to_str().unwrap()];
+    let mut child = reins(folder.path(), &arguments).stdin(Stdio::piped()).spawn().unwrap();
+    let token = "t".repeat(40);
+    let settings = json!({
+        "token": token, "app_url": site.url("/"), "stop_at": "2099-01-01T00:00:00Z", "capabilities": ["testing"],
+    });
+    child.stdin.take().unwrap().write_all(settings.to_string().as_bytes()).unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+    assert!(!line.contains(&token), "S-025");
+    for file in ["cmdline", "environ"] {
+        let text = std::fs::read(format!("/proc/{}/{file}", child.id())).unwrap();
+        assert!(!String::from_utf8_lossy(&text).contains(&token), "S-143: {file}");
+    }
+    let base = ready["api_url"].as_str().unwrap();
+    let id = ready["sandbox_id"].as_str().unwrap();
+    let snapshot = format!("{base}/v1/sandboxes/{id}/tools/snapshot");
+    let (status, _) =
+        ask("POST", snapshot.clone(), "another-token-of-the-same-length-as-it", json!({})).await;
+    assert_eq!(status, 401, "S-142");
+    let (status, seen) = ask("POST", snapshot, &token, json!({})).await;
+    assert_eq!(status, 200, "{seen}");
+    assert!(seen["text"].as_str().unwrap().contains("App of the container"), "{seen}");
+    let (status, _) = ask("DELETE", format!("{base}/v1/sandboxes/{id}"), &token, json!({})).await;
+    assert_eq!(status, 403, "its token manages nothing");
+
+    let browsers = descendants(child.id());
+    let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(status.success() && child.wait().unwrap().success());
+    until("the browser's end", async || {
+        browsers.iter().all(|pid| {
+            let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            state.is_empty() || state.contains(") Z ")
+        })
+    })
+    .await;
+}
+
+/// S-X01: settings that cannot be used are told without the token.
+#[test]
+fn s_x01_settings_that_do_not_fit_are_refused_without_repeating_the_token() {
+    let folder = tempfile::tempdir().unwrap();
+    for (settings, word) in [
+        (
+            "{\"token\": \"secret-and-short\", \"app_url\": \"http://a.example\", \"stop_at\": \"2099-01-01T00:00:00Z\"}",
+            "32",
+        ),
+        ("{\"token\": \"secret-and-short\"", "fit"),
+        ("not JSON secret-and-short", "fit"),
+    ] {
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, settings).unwrap();
+        let arguments = ["serve", "--session-from", path.to_str().unwrap()];
+        let ended = reins(folder.path(), &arguments).output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert!(!ended.status.success() && told.contains(word), "{settings}: {told}");
+        assert!(!told.contains("secret-and-short"), "{told}");
+    }
+}
