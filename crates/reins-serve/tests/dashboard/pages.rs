@@ -52,7 +52,7 @@ async fn a_sandbox_is_made_from_the_form() {
     let made = dashboard.api.request("POST /v1/sandboxes").await;
     assert_eq!(
         made.body,
-        json!({"app_url": "http://localhost:3000", "expires_in_s": 14_400, "command": "npm run dev"})
+        json!({"guarded": false, "app_url": "http://localhost:3000", "expires_in_s": 14_400, "command": "npm run dev"})
     );
     dashboard.until("location.hash === '#/sandboxes/s1'").await;
 }
@@ -138,7 +138,8 @@ async fn r204_r207_steps_are_one_quiet_row_that_opens() {
     steps.push(step(31, "Click “Pay”", "error"));
     steps.push(step(32, "Click “Pay”", "unknown"));
     let mut ended = run(Some(rfc3339(1_800_000_065)), steps);
-    ended["error"] = json!("The model answered 401: its key is wrong.");
+    ended["error"] = json!("wrong_key");
+    ended["answer"] = json!("The model answered 401: its key is wrong.");
     dashboard.api.answers("GET /v1/runs/run9", 200, ended);
     dashboard.shows("failed in 1 min 5 s").await;
     dashboard.shows("7 steps, 3 not done as asked").await;
@@ -150,8 +151,8 @@ async fn r204_r207_steps_are_one_quiet_row_that_opens() {
     );
     assert!(text.contains("may have happened\nClick “Pay”"), "{text}");
     assert_eq!(
-        dashboard.run("document.querySelector('.final a').innerText").await,
-        "Look at the settings"
+        dashboard.run("document.querySelector('.final').innerText").await,
+        "The model answered 401: its key is wrong. Look at the settings"
     );
 }
 

@@ -1,16 +1,18 @@
 // The daemon's operations that the pages use.
 import { call } from "./client";
 import type {
-  Browser,
   CardAnswer,
   Hit,
-  LogLine,
+  LogPage,
   Me,
+  NewRun,
   NewSandbox,
+  NewTicket,
   RecordedEvent,
   Recording,
-  Refusal,
+  Refusals,
   Run,
+  RunList,
   Sandbox,
   SandboxList,
   Settings,
@@ -39,15 +41,15 @@ export const createSandbox = (sandbox: NewSandbox) => call<Sandbox>("POST", "/v1
 export const sandbox = (id: string, stop?: AbortSignal) => call<Sandbox>("GET", at(id), undefined, stop);
 export const deleteSandbox = (id: string) => call<void>("DELETE", at(id));
 export const logs = (id: string, after: number, stop?: AbortSignal) =>
-  call<{ lines: LogLine[]; next: number }>("GET", `${at(id)}/logs${query({ after })}`, undefined, stop);
+  call<LogPage>("GET", `${at(id)}/logs${query({ after })}`, undefined, stop);
 
 export const startBrowser = (id: string, start: StartBrowser) =>
-  call<{ browser: Browser }>("POST", `${at(id)}/browser`, start);
-export const stopBrowser = (id: string) => call<{ browser: Browser }>("DELETE", `${at(id)}/browser`);
+  call<unknown>("POST", `${at(id)}/browser`, start);
+export const stopBrowser = (id: string) => call<unknown>("DELETE", `${at(id)}/browser`);
 export const refusals = (id: string, stop?: AbortSignal) =>
-  call<{ refusals: Refusal[] }>("GET", `${at(id)}/browser/refusals`, undefined, stop);
+  call<Refusals>("GET", `${at(id)}/browser/refusals`, undefined, stop);
 export const ticket = (id: string, mode: "view" | "control") =>
-  call<Ticket>("POST", `${at(id)}/browser/tickets`, { mode });
+  call<Ticket>("POST", `${at(id)}/browser/tickets`, { mode } satisfies NewTicket);
 export const signIns = (id: string) => call<unknown>("GET", `${at(id)}/storage-state`);
 export const keepSignIns = (id: string, state: unknown) => call<void>("PUT", `${at(id)}/storage-state`, state);
 export const forgetSignIns = (id: string) => call<void>("DELETE", `${at(id)}/storage-state`);
@@ -57,11 +59,11 @@ export const answerCard = (id: string, card: string, answer: CardAnswer) =>
 export const eventsAddress = (id: string) => `${at(id)}/events?after=0`;
 
 export const runs = (sandbox?: string, stop?: AbortSignal) =>
-  call<{ runs: Run[] }>("GET", `/v1/runs${query({ sandbox })}`, undefined, stop);
+  call<RunList>("GET", `/v1/runs${query({ sandbox })}`, undefined, stop);
 export const run = (id: string, stop?: AbortSignal) =>
   call<Run>("GET", `/v1/runs/${encodeURIComponent(id)}`, undefined, stop);
 export const startRun = (id: string, task: string, level?: string) =>
-  call<Run>("POST", `${at(id)}/runs`, level ? { task, level } : { task });
+  call<Run>("POST", `${at(id)}/runs`, (level ? { task, level } : { task }) satisfies NewRun);
 export const stopRun = (id: string) => call<void>("POST", `/v1/runs/${encodeURIComponent(id)}/stop`);
 
 export const recordings = (about: { sandbox?: string; q?: string; before?: string }, stop?: AbortSignal) =>

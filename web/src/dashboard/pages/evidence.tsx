@@ -1,14 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { logs, refusals } from "../api/calls";
 import { told } from "../api/client";
-import type { LogLine } from "../api/types";
+import type { LogLine, Refusals as List } from "../api/types";
 import { Failure, Time } from "../parts/pieces";
 import { useResource } from "../parts/resource";
 import { count } from "../parts/time";
 
+const NONE: List = { refusals: [], more: 0 };
+
 /** Connections that the browser was not allowed to make. */
 export function Refusals({ sandbox, turn, running }: { sandbox: string; turn: number; running: boolean }) {
-  const list = useResource(`${sandbox}/refusals/${running}`, (stop) => (running ? refusals(sandbox, stop) : Promise.resolve({ refusals: [] })));
+  const list = useResource(`${sandbox}/refusals/${running}`, (stop) => (running ? refusals(sandbox, stop) : Promise.resolve(NONE)));
   useEffect(() => {
     if (turn) list.reload();
   }, [turn]);
@@ -28,6 +30,7 @@ export function Refusals({ sandbox, turn, running }: { sandbox: string; turn: nu
             ))}
           </ul>
         : <p class="quiet">None.</p>}
+      {list.value?.more ? <p class="quiet">And {count(list.value.more, "more", "more")}.</p> : null}
     </section>
   );
 }

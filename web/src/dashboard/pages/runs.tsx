@@ -68,10 +68,10 @@ export function RunPage({ id }: { id: string }) {
         <h2 id="steps-title">Steps</h2>
         <StepRows steps={shown.steps ?? []} over={over} label="Steps of the run" />
         {shown.error
-          ? <p class="final bad">{shown.error} <a href={to.settings}>Look at the settings</a></p>
+          ? <p class="final bad">{shown.answer ?? shown.error.replace(/_/g, " ")} <a href={to.settings}>Look at the settings</a></p>
           : null}
       </section>
-      {shown.answer
+      {shown.answer && !shown.error
         ? <section class="panel" aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2><p class="answer">{shown.answer}</p></section>
         : null}
       <Failure text={deed.error ?? one.error} />

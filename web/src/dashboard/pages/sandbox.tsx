@@ -36,7 +36,7 @@ export function SandboxPage({ id }: { id: string }) {
       </>
     );
   }
-  const browser = box.browser;
+  const browser = box.browser ?? null;
   const running = browser?.status === "running";
   return (
     <>
@@ -122,7 +122,7 @@ function Activity({ box, happenings, running }: { box: Sandbox; happenings: Happ
   return (
     <section class="panel" aria-labelledby="activity-title">
       <h2 id="activity-title">Activity</h2>
-      {live ? <p><a href={to.run(live.id)}>{live.task}</a> <Chip status={live.status} /></p> : null}
+      {live ? <p><a href={to.run(live.id)}>{live.task}</a> <Chip status={working ? "working" : live.status} /></p> : null}
       <StepRows steps={steps} over={!working} label="Steps of the agent" />
       <RunForm box={box} running={running && !live} known={known} />
     </section>

@@ -61,8 +61,7 @@ function NewSandboxForm({ onClose }: { onClose: () => void }) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "").trim();
-    const wanted: NewSandbox = { expires_in_s: Number(text("expires_in_s")) };
-    if (guarded) wanted.guarded = true;
+    const wanted: NewSandbox = { guarded, expires_in_s: Number(text("expires_in_s")) };
     for (const name of ["app_url", "name", "command", "cwd", "ready_url"] as const) {
       if (text(name)) wanted[name] = text(name);
     }

@@ -1,12 +1,12 @@
 import { startBrowser } from "../api/calls";
 import { me } from "../api/client";
-import type { BrowserMode, Capability, Sandbox, StartBrowser as Start } from "../api/types";
+import type { BrowserMode, Sandbox, StartBrowser as Start } from "../api/types";
 import { announce } from "../parts/announce";
 import { Failure } from "../parts/pieces";
 import { useDeed } from "../parts/resource";
 import { LEVELS } from "../parts/words";
 
-const CAPABILITIES: [Capability, string][] = [
+const CAPABILITIES: [string, string][] = [
   ["testing", "Assertions for tests"],
   ["vision", "Clicks at coordinates"],
   ["pdf", "Save pages as PDF"],

@@ -34,6 +34,8 @@ const TONES: Record<string, string> = {
   completed: "good",
   done: "good",
   complete: "good",
+  unfinished: "bad",
+  interrupted: "bad",
   starting: "busy",
   booting: "busy",
   working: "busy",

@@ -49,5 +49,7 @@ export function ending(step: Step, over: boolean): string {
       return "failed";
     case "running":
       return over ? "not done" : "working";
+    default:
+      return step.outcome;
   }
 }
