@@ -6,6 +6,7 @@ use crate::api::Api;
 use reins_cdp::testing::{Chromium, chrome};
 use reins_cdp::{Connection, Events, Session};
 use serde_json::{Value, json};
+use std::ops::Deref;
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(40);
@@ -14,11 +15,10 @@ const LONG: Duration = Duration::from_secs(40);
 const UNTIL: &str = "(async () => { for (;;) { const found = (() => EXPRESSION)(); if (found) return found; \
      await new Promise(requestAnimationFrame) } })()";
 
+/// The dashboard in a Chromium of its own, and the scripted daemon behind it.
 pub(crate) struct Dashboard {
     pub(crate) api: Api,
-    session: Session,
-    requests: Events,
-    _chromium: Chromium,
+    page: Page,
 }
 
 impl Dashboard {
@@ -38,6 +38,28 @@ impl Dashboard {
 
     /// A page of the daemon for nobody yet.
     pub(crate) async fn unsigned(api: Api, path: &str) -> Self {
+        let page = Page::open(&api.url(path)).await;
+        Self { api, page }
+    }
+}
+
+impl Deref for Dashboard {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        &self.page
+    }
+}
+
+/// A page in a Chromium, with a person before it.
+pub(crate) struct Page {
+    session: Session,
+    requests: std::sync::Mutex<Events>,
+    _chromium: Chromium,
+}
+
+impl Page {
+    pub(crate) async fn open(url: &str) -> Self {
         let chromium = Chromium::start(&chrome().expect("a Chromium: set CHROME")).await.unwrap();
         let connection = Connection::websocket(&chromium.url(), LONG).await.unwrap();
         let root = connection.root();
@@ -50,13 +72,13 @@ impl Dashboard {
         for method in ["Page.enable", "Runtime.enable", "Network.enable", "DOM.enable"] {
             let _: Value = session.call(method, json!({}), LONG).await.unwrap();
         }
-        let dashboard = Self { api, session, requests, _chromium: chromium };
+        let page = Self { session, requests: std::sync::Mutex::new(requests), _chromium: chromium };
         // Headless pages have the focus only if they are told so.
-        dashboard.call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
-        dashboard.size(1280, 900).await;
-        dashboard.call("Page.navigate", json!({"url": dashboard.api.url(path)})).await;
-        dashboard.until("document.querySelector('h1')").await;
-        dashboard
+        page.call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
+        page.size(1280, 900).await;
+        page.call("Page.navigate", json!({"url": url})).await;
+        page.until("document.querySelector('h1')").await;
+        page
     }
 
     pub(crate) async fn call(&self, method: &'static str, params: Value) -> Value {
@@ -178,9 +200,10 @@ impl Dashboard {
     }
 
     /// Every address that the page asked for since it was opened.
-    pub(crate) fn asked(&mut self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         let mut asked = Vec::new();
-        while let Some(event) = self.requests.try_next() {
+        let mut requests = self.requests.lock().unwrap();
+        while let Some(event) = requests.try_next() {
             let params: Value = event.parse().unwrap();
             let url = params["request"]["url"].as_str().or(params["url"].as_str());
             asked.push(url.unwrap().to_owned());

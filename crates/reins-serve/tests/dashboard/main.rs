@@ -3,6 +3,7 @@
 mod accessible;
 mod api;
 mod browser;
+mod daemon;
 mod driving;
 mod keyboard;
 mod pages;

@@ -59,7 +59,7 @@ async fn r203_what_pages_and_models_wrote_never_runs_and_nobody_else_is_asked() 
         json!({"id": "c1", "title": hostile, "lines": [hostile], "offers_always": true}),
     );
     api.happens("step", json!({"id": 90, "tool": hostile, "label": hostile, "outcome": "error", "started_at": "2026-12-01T00:00:00Z", "error": hostile}));
-    let mut dashboard = Dashboard::with(api, "").await;
+    let dashboard = Dashboard::with(api, "").await;
     let origin = dashboard.api.url("");
     let places = [
         ("#/sandboxes", "<img src=x onerror="),

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { deleteSandbox, forgetSignIns, keepSignIns, runs, sandbox, sandboxes, signIns, startRun, stopBrowser } from "../api/calls";
+import { deleteSandbox, forgetSignIns, keepSignIns, runs, sandbox, sandboxes, signIns, startRun, stopBrowser, stopRun } from "../api/calls";
 import { me } from "../api/client";
 import type { Browser, Sandbox } from "../api/types";
 import { Live } from "../live/view";
@@ -113,6 +113,7 @@ function BrowserPanel({ box, browser, onChange }: { box: Sandbox; browser: Brows
 
 function Activity({ box, happenings, running }: { box: Sandbox; happenings: Happenings; running: boolean }) {
   const known = useResource(`${box.id}/runs`, (stop) => runs(box.id, stop));
+  const deed = useDeed();
   useEffect(() => {
     if (happenings.runs) known.reload();
   }, [happenings.runs]);
@@ -124,6 +125,14 @@ function Activity({ box, happenings, running }: { box: Sandbox; happenings: Happ
       <h2 id="activity-title">Activity</h2>
       {live ? <p><a href={to.run(live.id)}>{live.task}</a> <Chip status={working ? "working" : live.status} /></p> : null}
       <StepRows steps={steps} over={!working} label="Steps of the agent" />
+      {live && me.value?.scopes.includes("act")
+        ? <div class="buttons">
+            <button type="button" class="danger" disabled={deed.busy} onClick={() => deed.run(() => stopRun(live.id)).then(known.reload)}>
+              Stop the run
+            </button>
+          </div>
+        : null}
+      <Failure text={deed.error} />
       <RunForm box={box} running={running && !live} known={known} />
     </section>
   );

@@ -3,7 +3,7 @@ import { createSandbox, sandboxes } from "../api/calls";
 import { me } from "../api/client";
 import type { NewSandbox, Sandbox } from "../api/types";
 import { announce } from "../parts/announce";
-import { Chip, Failure, Title } from "../parts/pieces";
+import { Chip, Failure, Title, focusTitle } from "../parts/pieces";
 import { useDeed, useResource } from "../parts/resource";
 import { left } from "../parts/time";
 import { go, to } from "../route";
@@ -21,7 +21,12 @@ export function SandboxesPage() {
         Sandboxes
       </Title>
       <Failure text={list.error} />
-      {adding ? <NewSandboxForm onClose={() => setAdding(false)} /> : null}
+      {adding ? <NewSandboxForm
+            onClose={() => {
+              setAdding(false);
+              focusTitle();
+            }}
+          /> : null}
       {all && !all.length && !adding
         ? <p class="empty">No sandbox yet. A sandbox is an app under test and a browser that opens only that app.</p>
         : null}

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { answerCard } from "../api/calls";
 import type { Card, CardAnswer } from "../api/types";
 import { announce } from "./announce";
-import { Failure } from "./pieces";
+import { Failure, focusTitle } from "./pieces";
 import { useDeed } from "./resource";
 import { left } from "./time";
 
@@ -26,6 +26,7 @@ export function CardView({ sandbox, card, onAnswered }: { sandbox: string; card:
     if (await deed.run(() => answerCard(sandbox, card.id, choice))) {
       announce(allows ? "Allowed." : choice === "stop" ? "Stopped." : "Not allowed.");
       onAnswered(card.id);
+      focusTitle();
     }
   };
   const titleId = `card-${card.id}`;

@@ -13,6 +13,11 @@ export function Title({ children, aside }: { children: ComponentChildren; aside?
   );
 }
 
+/** Where the focus goes when what had it is no longer there. */
+export function focusTitle(): void {
+  document.querySelector<HTMLElement>("[data-page-title]")?.focus({ preventScroll: true });
+}
+
 export function Failure({ text, children }: { text: string | undefined; children?: ComponentChildren }) {
   if (!text) return null;
   return (
