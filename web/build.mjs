@@ -1,9 +1,10 @@
 // Bundles each script that runs in a browser into one self-contained file in dist/.
 // Minified, because the text travels with every new document.
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
-await build({
-  entryPoints: { page: "src/page/main.ts" },
+const common = {
   outdir: "dist",
   bundle: true,
   format: "iife",
@@ -12,4 +13,16 @@ await build({
   charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
-});
+};
+
+await build({ ...common, entryPoints: { page: "src/page/main.ts" } });
+
+// Loaded only where a session is recorded. What the recorder would log would stand in the page's console.
+await build({ ...common, entryPoints: { record: "src/record/main.ts" }, drop: ["console"], treeShaking: true });
+
+// Stands in the page that shows recordings, whose policy lets this one script run and nothing else.
+await build({ ...common, entryPoints: { replay: "src/replay/main.ts" }, drop: ["console"] });
+await build({ ...common, entryPoints: { replay: "src/replay/style.css" } });
+const replay = readFileSync("dist/replay.js", "utf8").replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+writeFileSync("dist/replay.js", replay);
+writeFileSync("dist/replay.sha256", createHash("sha256").update(replay).digest("base64"));

@@ -7,6 +7,7 @@ use crate::protocol::page::{
     NetworkEnable, PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
 };
 use crate::protocol::target::auto_attach;
+use crate::recording::Recording;
 use crate::report::BINDING;
 use crate::tab::{ARMING, Tab};
 use reins_cdp::Session;
@@ -27,7 +28,8 @@ fn bodies(records: Records) -> NetworkEnable {
 /// Arms a tab and lets it run. Written in one go; the tab is `armed` once all of it is answered.
 pub(crate) fn arm_tab(tab: &Arc<Tab>) {
     let session = &tab.session;
-    watch_frames(session, tab.containment.records);
+    let recording = tab.browser.upgrade().and_then(|browser| browser.recording());
+    watch_frames(session, tab.containment.records, recording.as_deref());
     let focus = SetFocusEmulation { enabled: true };
     // A background tab must behave as a visible one, since we never bring it to the front.
     drop(session.post(focus, ARMING));
@@ -50,9 +52,15 @@ pub(crate) fn arm_tab(tab: &Arc<Tab>) {
 }
 
 /// Arms a frame in another process, or a worker, and lets it run.
-pub(crate) fn arm_child(session: &Session, kind: &str, wide: bool, records: Records) {
+pub(crate) fn arm_child(
+    session: &Session,
+    kind: &str,
+    wide: bool,
+    records: Records,
+    recording: Option<&Recording>,
+) {
     if kind == "iframe" {
-        watch_frames(session, records);
+        watch_frames(session, records, recording);
         drop(session.post(if wide { hold_everything() } else { hold_documents() }, ARMING));
     } else {
         // Sockets of workers are seen only there.
@@ -66,7 +74,7 @@ pub(crate) fn arm_child(session: &Session, kind: &str, wide: bool, records: Reco
     drop(session.post(RunIfWaiting {}, ARMING));
 }
 
-fn watch_frames(session: &Session, records: Records) {
+fn watch_frames(session: &Session, records: Records, recording: Option<&Recording>) {
     let script = AddScript {
         source: reins_page::SCRIPT,
         world_name: reins_page::WORLD,
@@ -87,6 +95,9 @@ fn watch_frames(session: &Session, records: Records) {
     drop(session.post(DomEnable {}, ARMING));
     drop(session.post(auto_attach(), ARMING));
     drop(session.post(InterceptFileChooser { enabled: true }, ARMING));
+    if let Some(recording) = recording {
+        recording.install(session, records == Records::LogAndTraffic);
+    }
 }
 
 /// Documents wait for our word.

@@ -11,6 +11,7 @@ use crate::protocol::page::GetHistory;
 use crate::protocol::target::{
     CloseBrowser, CreateTarget, SetDiscoverTargets, SetDownloadBehavior, auto_attach,
 };
+use crate::recording::Recording;
 use crate::start_error::StartError;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};
@@ -42,6 +43,8 @@ pub(crate) struct Inner {
     next: AtomicU64,
     /// Service and shared workers that run, by session.
     workers: Mutex<HashMap<String, Worker>>,
+    /// What records this browser, if anything does.
+    recording: Mutex<Option<Arc<Recording>>>,
     /// Tabs asked for by us whose target has not been announced yet.
     pub(crate) creating: AtomicUsize,
     pub(crate) changes: watch::Sender<u64>,
@@ -101,6 +104,7 @@ impl Browser {
             tabs: Mutex::default(),
             next: AtomicU64::new(0),
             workers: Mutex::default(),
+            recording: Mutex::default(),
             creating: AtomicUsize::new(0),
             changes: watch::Sender::new(0),
             first,
@@ -274,6 +278,20 @@ impl Inner {
 
     pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<String, Worker>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn recording(&self) -> Option<Arc<Recording>> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Begins or ends a recording. False: there is one already.
+    pub(crate) fn set_recording(&self, recording: Option<Arc<Recording>>) -> bool {
+        let mut now = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = recording.is_none() || now.is_none();
+        if free {
+            *now = recording;
+        }
+        free
     }
 
     pub(crate) fn add(&self, tab: Arc<Tab>) {

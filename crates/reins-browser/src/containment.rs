@@ -25,6 +25,11 @@ pub struct Containment {
 }
 
 impl Containment {
+    /// Whether the browser's own messages are kept in any case.
+    pub(crate) fn keeps_log(&self) -> bool {
+        self.records == Records::LogAndTraffic
+    }
+
     /// Whether service workers run. They outlive their pages and answer in the network's place (S-150).
     pub(crate) fn refuses_service_workers(&self) -> bool {
         matches!(self.connections, Connections::Through(_))

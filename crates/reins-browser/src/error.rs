@@ -58,6 +58,9 @@ pub enum BrowserError {
         "what pages log and load is not kept here; the person can start Reins with --tools core,inspect"
     )]
     NotKept,
+    /// The browser is recorded already.
+    #[error("this browser is recorded already; end that recording first")]
+    Recorded,
     /// A picture or a document does not fit the bounds even at the lowest quality.
     #[error(
         "the picture is larger than {limit} bytes even at the lowest quality; take a picture of one element instead"
@@ -113,6 +116,7 @@ impl BrowserError {
             BrowserError::Page { .. } => "page",
             BrowserError::NotSeen { .. } => "not_seen",
             BrowserError::NotKept => "not_kept",
+            BrowserError::Recorded => "recorded",
             BrowserError::PictureTooLarge { .. } => "picture_too_large",
             BrowserError::Facts(_) => "page_facts",
             BrowserError::Start(error) => error.code(),

@@ -14,6 +14,7 @@ use crate::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
     TargetInfo, TargetInfoChanged,
 };
+use crate::recording_task;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::OpenedBy;
 use crate::tab_task;
@@ -153,6 +154,9 @@ fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     }
     tokio::spawn(tab_task::run(tab.clone(), session.tree_events(tab_task::METHODS)));
     journal::start(&tab);
+    if let Some(recording) = browser.recording() {
+        recording_task::start(&tab, &recording);
+    }
     arm_tab(&tab);
     browser.add(tab);
     let by = match opener {

@@ -168,15 +168,17 @@ impl Children<'_> {
             drop(child.post(sockets::limit(Reached::Sockets, Some(&sites)), ARMING));
         }
         let records = self.tab.containment.records;
-        arm_child(&child, &attached.target_info.r#type, wide, records);
+        let recording = self.tab.browser.upgrade().and_then(|browser| browser.recording());
+        arm_child(&child, &attached.target_info.r#type, wide, records, recording.as_deref());
     }
 
     fn said(&self, event: &Event, session: &Session) -> Result<(), EventError> {
-        let called: wire::BindingCalled = event.parse()?;
-        let Ok(said) = serde_json::from_str::<Said>(&called.payload) else { return Ok(()) };
-        if called.name != BINDING {
+        // A recorder's payload is megabytes and not for this task.
+        if event.parse::<CalledWhat<'_>>()?.name != BINDING {
             return Ok(());
         }
+        let called: wire::BindingCalled = event.parse()?;
+        let Ok(said) = serde_json::from_str::<Said>(&called.payload) else { return Ok(()) };
         let called: CalledIn = event.parse()?;
         let mut state = self.tab.state();
         let frame = state
@@ -327,6 +329,12 @@ fn note(
 struct NavigationKind {
     #[serde(default)]
     r#type: String,
+}
+
+/// Which binding was called.
+#[derive(serde::Deserialize)]
+struct CalledWhat<'a> {
+    name: &'a str,
 }
 
 /// The world a binding was called in.

@@ -84,13 +84,10 @@ impl Caller {
 
 /// Whether a request may come from where it comes (S-145): its Host must be ours, and an Origin our own.
 pub(crate) fn place(app: &App, headers: &HeaderMap, way: Way) -> Result<(), ServeError> {
+    host(app, headers, way)?;
     if way == Way::Socket {
         // No page can open it.
         return Ok(());
-    }
-    let host = text(headers, &header::HOST).unwrap_or("");
-    if !app.is_own_host(host) {
-        return Err(ServeError::Host(shown(host)));
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or("");
@@ -102,6 +99,16 @@ pub(crate) fn place(app: &App, headers: &HeaderMap, way: Way) -> Result<(), Serv
     match text(headers, &header::HeaderName::from_static("sec-fetch-site")) {
         None | Some("same-origin" | "none") => Ok(()),
         Some(other) => Err(ServeError::Origin(shown(other))),
+    }
+}
+
+/// Only the name is checked: files that hold nothing of anybody may be reached by a link in another page.
+pub(crate) fn host(app: &App, headers: &HeaderMap, way: Way) -> Result<(), ServeError> {
+    let host = text(headers, &header::HOST).unwrap_or("");
+    if way == Way::Socket || app.is_own_host(host) {
+        Ok(())
+    } else {
+        Err(ServeError::Host(shown(host)))
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod api;
 mod app;
+mod assets;
 mod auth;
 mod backend;
 mod boot;
@@ -39,6 +40,7 @@ mod start;
 mod token;
 mod usage;
 
+pub use assets::dashboard;
 pub use backend::{Capability, LocalBackend, Mode, SessionBackend, StartOrder, Started};
 pub use boot::LogLine;
 pub use calls::{Calls, NotCalled};

@@ -2,6 +2,7 @@
 
 use crate::api::{self, Access, Ask, Operation};
 use crate::app::App;
+use crate::assets;
 use crate::auth::{self, Way};
 use crate::error::ServeError;
 use crate::limits;
@@ -49,6 +50,14 @@ pub(crate) fn routes(app: &Arc<App>, way: Way) -> Router {
         async move { watch(app, &session, request).await }
     };
     router = router.route("/live/{session}", on(MethodFilter::GET, watch));
+    for asset in assets::ASSETS.iter() {
+        let app = app.clone();
+        let answer = async move |request: Request| {
+            let placed = auth::host(&app, request.headers(), way);
+            finished(&app, placed.map(|()| asset.answer(request.headers())))
+        };
+        router = router.route(asset.path, on(MethodFilter::GET, answer));
+    }
     let (lost, wrong) = (app.clone(), app.clone());
     router
         .fallback(move |request: Request| stray(lost.clone(), way, request, ServeError::NoRoute))

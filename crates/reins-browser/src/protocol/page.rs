@@ -31,6 +31,7 @@ reins_cdp::protocol! {
     command "Emulation.setFocusEmulationEnabled" SetFocusEmulation { enabled: bool };
     command "Runtime.enable" RuntimeEnable {};
     command "Runtime.addBinding" AddBinding<'a> { name: &'a str, execution_context_name: &'a str };
+    command "Runtime.removeBinding" RemoveBinding<'a> { name: &'a str };
     command "Runtime.runIfWaitingForDebugger" RunIfWaiting {};
     command "Runtime.terminateExecution" TerminateExecution {};
     command "Runtime.evaluate" Evaluate<'a> { expression: &'a str, return_by_value: bool }
