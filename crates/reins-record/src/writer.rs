@@ -100,6 +100,8 @@ struct State {
     cut: Option<CutShort>,
     end: Option<End>,
     finished: bool,
+    /// Someone waits for what waits.
+    hurry: bool,
     secrets: Vec<Secret<String>>,
 }
 
@@ -219,6 +221,7 @@ impl Recorder {
         let mut state = self.shared.state();
         let wanted = state.next - 1;
         while state.acknowledged < wanted && !state.finished {
+            state.hurry = true;
             self.shared.work.notify_one();
             state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -335,7 +338,7 @@ impl Writer {
             };
             let full = state.waiting.len() >= BATCH_EVENTS || state.bytes >= BATCH_BYTES;
             match due {
-                Some(left) if full || left.is_zero() || state.end.is_some() => break,
+                Some(left) if full || left.is_zero() || state.hurry || state.end.is_some() => break,
                 Some(left) => {
                     let woken = self.shared.work.wait_timeout(state, left);
                     state = woken.unwrap_or_else(PoisonError::into_inner).0;
@@ -356,6 +359,7 @@ impl Writer {
             batch.extend(state.waiting.pop_front());
         }
         state.bytes -= bytes;
+        state.hurry &= !state.waiting.is_empty();
         Some(batch)
     }
 

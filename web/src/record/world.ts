@@ -36,6 +36,10 @@ export function fitWorld(): void {
       return rootOf(this);
     },
   });
+  // There is no registry in this world. The recorder would throw and catch for every element.
+  if (!(globalThis.customElements as CustomElementRegistry | null)) {
+    Object.defineProperty(globalThis, "customElements", { configurable: true, value: { get: () => undefined } });
+  }
   // Every frame records itself, whatever its origin; the recorder must not reach into them as well.
   for (const name of ["contentDocument", "contentWindow"]) {
     Object.defineProperty(HTMLIFrameElement.prototype, name, { configurable: true, get: () => null });

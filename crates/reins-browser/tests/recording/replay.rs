@@ -48,7 +48,7 @@ pub(crate) async fn shown(world: &World, html: String, fits: &str) -> String {
     world.eval(&expression).await.as_str().unwrap_or_default().to_owned()
 }
 
-fn same(wanted: &str) -> String {
+pub(crate) fn same(wanted: &str) -> String {
     format!("now=>now==={}", serde_json::to_string(wanted).unwrap())
 }
 
