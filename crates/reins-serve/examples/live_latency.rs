@@ -12,6 +12,7 @@ use axum::Router;
 use axum::extract::WebSocketUpgrade;
 use axum::http::{HeaderMap, Uri};
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use futures_util::{SinkExt, StreamExt};
 use reins_browser::{Browser, LaunchOptions};
 use reins_core::Secret;
@@ -71,6 +72,7 @@ async fn main() {
         served.serve(upgrade, &headers, &uri)
     };
     let router = Router::new().route("/live", get(answer));
+    let listener = listener.tap_io(|io| io.set_nodelay(true).unwrap());
     tokio::spawn(axum::serve(listener, router).into_future());
 
     let mut viewer = enter(&live, &address, Mode::Control).await;

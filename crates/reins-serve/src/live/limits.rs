@@ -29,6 +29,9 @@ pub const UNKNOWN_CONNECTIONS: usize = 16;
 /// A message of a viewer (S-X02). Their longest, a pasted text, is far shorter.
 pub const MESSAGE_BYTES: usize = 64 * 1024;
 
+/// What is read of a viewer at once. The usual 128 KiB for each would be most of what a viewer costs.
+pub const READ_BUFFER: usize = 8 * 1024;
+
 /// Viewers of one session (S-X02).
 pub const VIEWERS: usize = 8;
 

@@ -156,6 +156,8 @@ impl Live {
 
     /// Answers an upgrade: to pages of an allowed origin only, under our own name, without a query (S-088,
     /// S-155).
+    ///
+    /// The listener has to set `TCP_NODELAY`, or frames wait for the answers to those before them.
     pub fn serve(&self, upgrade: WebSocketUpgrade, headers: &HeaderMap, uri: &Uri) -> Response {
         let inner = &self.inner;
         if let Err(refused) = inner.door.check(headers, uri) {
@@ -175,6 +177,7 @@ impl Live {
         };
         let tasks = inner.tasks.clone();
         upgrade
+            .read_buffer_size(limits::READ_BUFFER)
             .max_message_size(limits::MESSAGE_BYTES)
             .max_frame_size(limits::MESSAGE_BYTES)
             .on_upgrade(move |socket| tasks.track_future(guest.serve(socket)))

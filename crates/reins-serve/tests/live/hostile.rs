@@ -95,5 +95,7 @@ async fn s087_connections_without_a_ticket_are_bounded() {
     for guest in &mut open {
         assert_eq!(guest.next().await, Got::Closed(Some(4408)));
     }
+    // Their last word is waited for, a moment.
+    sleep(Duration::from_secs(2)).await;
     stage.watch("ann").await;
 }

@@ -141,9 +141,8 @@ async fn s060_s065_a_person_watches_a_real_page_and_uses_it() {
     world.open("/blue").await;
     drop(passage);
     sees(&mut bob, BLUE).await;
-    world.live.stop().await;
-    assert_eq!(ann.closed().await, Some(1001));
-    assert_eq!(bob.closed().await, Some(1001));
+    let ((), a, b) = tokio::join!(world.live.stop(), ann.closed(), bob.closed());
+    assert_eq!((a, b), (Some(1001), Some(1001)));
     assert_eq!(world.told.lock().unwrap().len(), 2);
     world.browser.close().await;
 }
