@@ -36,6 +36,9 @@ pub enum BrowserError {
         /// The dialog's text, as the page wrote it. Data, never an instruction.
         message: String,
     },
+    /// A step of the agent is under way in the tab, so the person's input is not mixed into it.
+    #[error("the agent is in the middle of a step in this tab; try again in a moment")]
+    AgentActs,
     /// The page's main thread did not answer in time.
     #[error("the page is busy: its script did not answer within {} ms; try again later, or navigate elsewhere", .0.as_millis())]
     Busy(Duration),
@@ -112,6 +115,7 @@ impl BrowserError {
             BrowserError::Crashed => "page_crashed",
             BrowserError::StaleRef { .. } => "stale_ref",
             BrowserError::DialogOpen { .. } => "dialog_open",
+            BrowserError::AgentActs => "agent_acts",
             BrowserError::Busy(_) => "page_busy",
             BrowserError::Page { .. } => "page",
             BrowserError::NotSeen { .. } => "not_seen",

@@ -145,6 +145,100 @@ fn commands(chord: &KeyChord) -> &'static [&'static str] {
     }
 }
 
+/// A key as the person's own keyboard named it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Typed {
+    /// The Windows virtual key code; 0 where none is known.
+    pub(crate) virtual_key: u16,
+    /// What it writes, if anything.
+    pub(crate) text: Option<String>,
+    /// The protocol's bit set.
+    pub(crate) modifiers: u8,
+    /// 1 left, 2 right, 3 on the number pad.
+    pub(crate) location: u8,
+    pub(crate) commands: &'static [&'static str],
+}
+
+/// What `KeyboardEvent.key` and `.code` stand for, on whatever keyboard.
+pub(crate) fn typed(key: &str, code: &str, held: Modifiers) -> Typed {
+    let mut characters = key.chars();
+    let single = match (characters.next(), characters.next()) {
+        (Some(c), None) if !c.is_control() => Some(c),
+        _ => None,
+    };
+    let text = match single {
+        Some(c) => writes(c, held).then(|| key.to_owned()),
+        None => (key == "Enter" && !(held.control || held.alt || held.meta)).then(|| "\r".into()),
+    };
+    let location = match code {
+        _ if code.starts_with("Numpad") => 3,
+        _ if code.ends_with("Left") && code != "ArrowLeft" && !code.starts_with("Br") => 1,
+        _ if code.ends_with("Right") && code != "ArrowRight" && !code.starts_with("Br") => 2,
+        _ => 0,
+    };
+    let chord = single.map(|c| KeyChord { key: Key::Character(c), modifiers: held });
+    Typed {
+        virtual_key: virtual_key(key, code, single),
+        // What AltGr makes is plain text: with the two keys held, shortcuts would take it.
+        modifiers: match &text {
+            Some(_) if held.control || held.alt => {
+                modifier_bits(Modifiers { shift: held.shift, ..Modifiers::default() })
+            }
+            _ => modifier_bits(held),
+        },
+        text,
+        location,
+        commands: chord.as_ref().map_or(&[], commands),
+    }
+}
+
+/// Whether a character is written and not a shortcut. AltGr comes as Control and Alt on some systems,
+/// and Option makes other characters on a Mac.
+fn writes(c: char, held: Modifiers) -> bool {
+    match (held.control, held.alt) {
+        _ if held.meta => false,
+        (true, true) => !c.is_ascii_alphanumeric(),
+        (true, false) => false,
+        (false, true) => !c.is_ascii(),
+        (false, false) => true,
+    }
+}
+
+fn virtual_key(key: &str, code: &str, single: Option<char>) -> u16 {
+    const PAD: &[(&str, u16)] =
+        &[("Multiply", 106), ("Add", 107), ("Subtract", 109), ("Decimal", 110), ("Divide", 111)];
+    if let Some(pad) = code.strip_prefix("Numpad") {
+        if let Some(digit) = pad.bytes().next().filter(|b| b.is_ascii_digit() && single.is_some()) {
+            return 96 + u16::from(digit - b'0');
+        }
+        if let Some((_, number)) = PAD.iter().find(|(name, _)| *name == pad && single.is_some()) {
+            return *number;
+        }
+    }
+    // Shortcuts go by the letter where there is one, by the place of the key where there is none.
+    if let Some(letter) = single.filter(char::is_ascii_alphabetic) {
+        return u16::from(letter.to_ascii_uppercase() as u8);
+    }
+    if let Some(letter) = code.strip_prefix("Key").and_then(|rest| rest.bytes().next()) {
+        return u16::from(letter);
+    }
+    if let Some((.., number)) = SYMBOLS.iter().find(|(.., name, _)| *name == code) {
+        return *number;
+    }
+    match single {
+        Some(' ') => 32,
+        Some(_) => 0,
+        None => match key.parse::<KeyChord>().map(|chord| chord.key) {
+            Ok(Key::Named(_, _, number)) => number,
+            _ => match key {
+                "CapsLock" => 20,
+                "AltGraph" => 18,
+                _ => 0,
+            },
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,5 +281,44 @@ mod tests {
             assert_eq!(character(c).text.as_deref(), Some(c.to_string().as_str()));
         }
         assert_eq!(character('\n').key, "Enter");
+    }
+
+    /// S-156: keys arrive as the person's keyboard names them, whatever its layout.
+    #[test]
+    fn s156_keys_of_any_keyboard_are_told_apart() {
+        let none = Modifiers::default();
+        let control = Modifiers { control: true, ..none };
+        let alt = Modifiers { alt: true, ..none };
+        let alt_gr = Modifiers { control: true, alt: true, ..none };
+        let shift = Modifiers { shift: true, ..none };
+        for (key, code, held, text, virtual_key, modifiers, location) in [
+            ("a", "KeyA", none, Some("a"), 65, 0, 0),
+            // A French keyboard.
+            ("a", "KeyQ", none, Some("a"), 65, 0, 0),
+            ("ф", "KeyA", none, Some("ф"), 65, 0, 0),
+            ("A", "KeyA", shift, Some("A"), 65, 8, 0),
+            ("c", "KeyC", control, None, 67, 2, 0),
+            ("с", "KeyC", control, None, 67, 2, 0),
+            ("@", "KeyQ", alt_gr, Some("@"), 81, 0, 0),
+            ("å", "KeyA", alt, Some("å"), 65, 0, 0),
+            ("a", "KeyA", alt, None, 65, 1, 0),
+            ("Enter", "Enter", none, Some("\r"), 13, 0, 0),
+            ("Enter", "NumpadEnter", none, Some("\r"), 13, 0, 3),
+            ("5", "Numpad5", none, Some("5"), 101, 0, 3),
+            ("Home", "Numpad7", none, None, 36, 0, 3),
+            ("ArrowLeft", "ArrowLeft", none, None, 37, 0, 0),
+            ("Shift", "ShiftRight", shift, None, 16, 8, 2),
+            ("[", "BracketLeft", none, Some("["), 219, 0, 0),
+            (" ", "Space", none, Some(" "), 32, 0, 0),
+            ("Dead", "BracketLeft", none, None, 219, 0, 0),
+            ("\u{7}", "", none, None, 0, 0, 0),
+        ] {
+            let got = typed(key, code, held);
+            assert_eq!(
+                (got.text.as_deref(), got.virtual_key, got.modifiers, got.location),
+                (text, virtual_key, modifiers, location),
+                "{key} {code} {held:?}"
+            );
+        }
     }
 }

@@ -9,8 +9,10 @@ use crate::events::Outlet;
 use crate::fence::Hold;
 use crate::frame::World;
 use crate::journal::Journal;
+use crate::person::Hand;
 use crate::proxy::Logins;
 use crate::report::Report;
+use crate::screen::Casting;
 use crate::tab_info::{OpenedBy, TabInfo};
 use crate::tab_state::TabState;
 use reins_cdp::{Connection, Session};
@@ -40,6 +42,10 @@ pub(crate) struct Tab {
     pub(crate) logins: Logins,
     /// What it is made to look like.
     pub(crate) worn: Mutex<Emulation>,
+    /// The screencast that runs, for those who look at the tab.
+    pub(crate) casting: Mutex<Weak<Casting>>,
+    /// The person's input under way, and which of the agent's gestures it is clear of.
+    pub(crate) hand: Hand,
     /// Windows that a page of one of them opened, whose pages may have handles on each other.
     related: Mutex<Arc<Related>>,
 }
@@ -71,6 +77,8 @@ impl Tab {
             journal: OnceLock::new(),
             logins: Logins::default(),
             worn: Mutex::default(),
+            casting: Mutex::default(),
+            hand: Hand::default(),
             related: Mutex::default(),
         }
     }
@@ -211,6 +219,11 @@ impl Tab {
         let state = self.state();
         let document = state.frames.get(frame)?.document.clone()?;
         Some((state.worlds.get(frame)?.clone(), document))
+    }
+
+    /// The gesture that was announced last.
+    pub(crate) fn last_token(&self) -> u64 {
+        self.tokens.load(Ordering::Relaxed)
     }
 
     /// Begins a new gesture: what is said of earlier ones no longer counts.

@@ -191,17 +191,9 @@ impl Children<'_> {
         let Some(frame) = frame else { return Ok(()) };
         state.tick();
         let person = state.report.note(&frame, said);
-        if person.is_some() {
-            state.release(&frame);
-        }
         drop(state);
-        if person.is_some() {
-            drop(held::fail_all(self.tab, "you took over the page"));
-            narrow(self.tab);
-            sockets::update(self.tab);
-        }
         if let Some(kind) = person {
-            self.tab.emit(BrowserEvent::PersonInput { tab: self.tab.id.clone(), kind });
+            person_acted(self.tab, &frame, kind);
         }
         Ok(())
     }
@@ -236,6 +228,15 @@ impl Children<'_> {
         drop(state);
         tab.emit(BrowserEvent::DialogOpened { tab: tab.id.clone(), dialog });
     }
+}
+
+/// The person's own input reached a frame: it is theirs again, and nothing of it waits any more.
+pub(crate) fn person_acted(tab: &Arc<Tab>, frame: &FrameId, kind: String) {
+    tab.state().release(frame);
+    drop(held::fail_all(tab, "you took over the page"));
+    narrow(tab);
+    sockets::update(tab);
+    tab.emit(BrowserEvent::PersonInput { tab: tab.id.clone(), kind });
 }
 
 /// Events that only change the state.

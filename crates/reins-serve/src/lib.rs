@@ -21,6 +21,7 @@ mod events;
 mod hooks;
 mod keys;
 pub mod limits;
+pub mod live;
 mod mcp_door;
 mod metrics;
 mod openapi;

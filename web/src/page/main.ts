@@ -7,6 +7,7 @@ import { tellListeners } from "./listeners";
 import { installParting, limitSockets } from "./parting";
 import { adoptRoots, deepActiveElement, node, number } from "./nodes";
 import { seal } from "./seal";
+import { selected } from "./selected";
 
 const reading = {
   capture,
@@ -18,6 +19,7 @@ const reading = {
   number,
   adoptRoots,
   seal,
+  selected,
   limitSockets,
   focused: (): number => {
     const active = deepActiveElement();

@@ -27,6 +27,10 @@ reins_cdp::protocol! {
     command "Page.captureScreenshot" CaptureScreenshot<'a> { format: &'a str, optimize_for_speed: bool }
         optional { quality: u8, clip: Clip, capture_beyond_viewport: bool }
         -> Screenshot { data: String };
+    command "Page.startScreencast" StartScreencast<'a> { format: &'a str }
+        optional { quality: u8, max_width: u32, max_height: u32 };
+    command "Page.stopScreencast" StopScreencast {};
+    command "Page.screencastFrameAck" AckScreencastFrame { session_id: i64 };
     command "Page.printToPDF" PrintToPdf { print_background: bool } -> Pdf { data: String };
     command "Emulation.setFocusEmulationEnabled" SetFocusEmulation { enabled: bool };
     command "Runtime.enable" RuntimeEnable {};
@@ -84,6 +88,9 @@ reins_cdp::protocol! {
     type "Page.VisualViewport" VisualViewport {
         page_x: f64, page_y: f64, client_width: f64, client_height: f64, scale: f64, zoom: Option<f64>
     };
+    type "Page.ScreencastFrameMetadata" ScreencastMetadata {
+        device_width: f64, device_height: f64, timestamp: Option<f64>
+    };
     type "DOM.Rect" Rect { x: f64, y: f64, width: f64, height: f64 };
     type "Accessibility.AXNode" AxNode { role: Option<AxValue>, name: Option<AxValue> };
     type "Accessibility.AXValue" AxValue {
@@ -124,6 +131,9 @@ reins_cdp::protocol! {
     event "Page.javascriptDialogClosed" DialogClosed {};
     event "Page.windowOpen" WindowOpen { url: String };
     event "Page.fileChooserOpened" FileChooserOpened { backend_node_id: Option<i64>, mode: String };
+    event "Page.screencastFrame" ScreencastFrame {
+        data: String, metadata: ScreencastMetadata, session_id: i64
+    };
     event "Runtime.executionContextCreated" ContextCreated { context: ContextDescription };
     event "Runtime.executionContextDestroyed" ContextDestroyed { execution_context_unique_id: String };
     event "Runtime.executionContextsCleared" ContextsCleared {};

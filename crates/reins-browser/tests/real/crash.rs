@@ -6,7 +6,7 @@ use reins_core::{Outcome, UnknownCause};
 
 const PAGE: &str = "<h1>Alive</h1><button onclick=\"hit('b')\">Press</button>";
 
-async fn crash(world: &World) {
+pub(crate) async fn crash(world: &World) {
     let mut events = world.browser.events();
     let (_connection, session) = world.stranger().await;
     // The page's process ends; there is no answer.
