@@ -21,6 +21,9 @@ pub enum RecordError {
     /// What is asked for is no picture.
     #[error("there is no picture number {0} in this recording")]
     NoPicture(u64),
+    /// The work was broken off.
+    #[error("the work on this recording was broken off: {0}; try again")]
+    BrokenOff(String),
     /// A file or directory.
     #[error("{what} {}: {source}", .path.display())]
     File {
@@ -50,9 +53,15 @@ impl RecordError {
             Self::Exists(_) => "recording_exists",
             Self::Live(_) => "recording_live",
             Self::NoPicture(_) => "no_picture",
+            Self::BrokenOff(_) => "recording_broken_off",
             Self::File { .. } => "recording_file",
             Self::Damaged { .. } => "recording_damaged",
         }
+    }
+
+    /// The work on a recording was broken off: the program ends, or a bug.
+    pub fn broken_off(why: &dyn std::fmt::Display) -> Self {
+        Self::BrokenOff(why.to_string())
     }
 
     pub(crate) fn file(

@@ -17,6 +17,7 @@ use crate::session::{End, LiveSession, lock};
 use crate::sign_in::SignIns;
 use crate::usage::Usage;
 use reins_core::{Origin, SandboxId, SessionId};
+use reins_record::Library;
 use reins_store::{Store, StoredSandbox};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ pub(crate) struct App {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) backend: Arc<dyn SessionBackend>,
     pub(crate) companions: Vec<Arc<dyn Companions>>,
+    /// What was recorded.
+    pub(crate) library: Library,
     pub(crate) mcp: Option<Arc<dyn McpDoor>>,
     pub(crate) runs: Runs,
     pub(crate) given: Vec<GivenToken>,

@@ -151,6 +151,7 @@ impl SessionBackend for LocalBackend {
                     no_sandbox: self.no_sandbox,
                 },
                 level: order.level,
+                beyond: reins_control::Beyond::default(),
                 app: order.app.into_iter().map(OriginPattern::from).collect(),
                 named: Vec::new(),
                 strict_clicks: false,

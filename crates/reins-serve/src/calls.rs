@@ -99,6 +99,12 @@ impl Calls {
         self.session.started.control.shown(&self.names().1, reference)
     }
 
+    /// The element that Enter goes to in a call, with what that sends.
+    pub async fn entered(&self, arguments: &Value) -> Option<ShownElement> {
+        let reference = arguments.get("ref").and_then(Value::as_str);
+        self.session.started.control.entered(&self.names().1, reference).await
+    }
+
     /// Walks the street with one call. It is made to its end also when this future is dropped: `cancel` ends it.
     ///
     /// # Errors

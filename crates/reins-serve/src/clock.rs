@@ -24,6 +24,12 @@ pub(crate) fn stamp(at: SystemTime) -> String {
     humantime::format_rfc3339_millis(at).to_string()
 }
 
+/// Milliseconds since 1970.
+pub(crate) fn millis(at: SystemTime) -> u64 {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Reads RFC 3339 in UTC.
 pub(crate) fn read(text: &str) -> Option<SystemTime> {
     humantime::parse_rfc3339_weak(text).ok().filter(|at| *at >= SystemTime::UNIX_EPOCH)

@@ -143,8 +143,8 @@ pub trait Companion: Send + Sync + Debug {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// A step began or ended.
-    fn step(&self, _step: &Step) {}
+    /// A step began or ended. The arguments are as the agent gave them: typed values are in them.
+    fn step(&self, _step: &Step, _arguments: &Value) {}
 
     /// The browser ends, for this reason. Waited for, within the drain.
     fn end<'a>(&'a self, _reason: &'a str) -> BoxFuture<'a, ()> {

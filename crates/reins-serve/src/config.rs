@@ -5,6 +5,7 @@ use crate::keys;
 use crate::limits;
 use crate::scope::{Scope, Scopes};
 use reins_core::{Origin, Secret, TenantId, web_url};
+use reins_record::Retention;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub struct Config {
     pub sandboxes: SandboxConfig,
     /// Browsers.
     pub browsers: BrowserConfig,
+    /// What is recorded of them.
+    pub recordings: RecordingConfig,
     /// Requests.
     pub requests: RequestConfig,
     /// Browser minutes per calendar month (UTC).
@@ -28,6 +31,35 @@ pub struct Config {
     pub webhook: Option<WebhookConfig>,
     /// Tokens, beside those of `reins serve token`.
     pub tokens: Vec<TokenConfig>,
+}
+
+/// How long recordings are kept, over all tenants.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecordingConfig {
+    /// Days after their end.
+    pub keep_days: u64,
+    /// Megabytes on the disk, all together; the oldest go first.
+    pub max_megabytes: u64,
+}
+
+impl Default for RecordingConfig {
+    fn default() -> Self {
+        // A month of a small team: a busy page takes about ten megabytes an hour.
+        Self { keep_days: 30, max_megabytes: 10_000 }
+    }
+}
+
+impl RecordingConfig {
+    /// As the library takes it.
+    pub(crate) fn retention(&self) -> Retention {
+        let day = Duration::from_secs(24 * 60 * 60);
+        let days = u32::try_from(self.keep_days).unwrap_or(u32::MAX);
+        Retention {
+            max_age: Some(day * days),
+            max_bytes: Some(self.max_megabytes.saturating_mul(1_000_000)),
+        }
+    }
 }
 
 /// Where it listens and as what it answers.

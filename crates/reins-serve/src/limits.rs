@@ -114,3 +114,12 @@ pub const ORDER_BYTES: u64 = 64 * 1024;
 
 /// A person may take this long to answer a card before the call gives up.
 pub const CARD: Duration = Duration::from_secs(10 * 60);
+
+/// Recordings in one answer.
+pub const RECORDINGS_PAGE: usize = 100;
+
+/// Recorded events in one answer if nothing is said.
+pub const EVENTS_PAGE: usize = 1_000;
+
+/// How often recordings that are too old or too many are looked for.
+pub const RETAIN_EVERY: Duration = Duration::from_secs(10 * 60);

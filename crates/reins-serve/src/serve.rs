@@ -14,8 +14,10 @@ use crate::rate::Rates;
 use crate::recovery;
 use crate::router::routes;
 use crate::runs::{Runner, Runs};
-use crate::{reaper, usage};
+use crate::witness::Witnesses;
+use crate::{reaper, retain, usage};
 use reins_core::Secret;
+use reins_record::Library;
 use reins_store::Store;
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -58,6 +60,9 @@ pub const SOCKET: &str = "serve.sock";
 
 /// The database that `reins serve` shares with the rest of Reins.
 pub const STORE: &str = reins_control::STORE_FILE;
+
+/// What was recorded, in the data directory.
+const RECORDINGS: &str = "recordings";
 
 /// What one browser alone is opened with.
 pub(crate) struct Alone {
@@ -102,7 +107,12 @@ impl Serve {
             None => (Vec::new(), loopback, true),
             Some(alone) => (vec![alone.given], alone.listen, false),
         };
+        let library = Library::open(options.data_dir.join(RECORDINGS));
+        let mut companions = options.companions;
+        companions
+            .push(Arc::new(Witnesses { library: library.clone(), clock: options.clock.clone() }));
         let app = Arc::new(App {
+            library,
             rates: Rates::new(requests.per_second, requests.burst),
             wrong: Rates::new(limits::WRONG_PER_SECOND, limits::WRONG_PER_SECOND),
             version: options.version,
@@ -110,7 +120,7 @@ impl Serve {
             store,
             clock: options.clock,
             backend: options.backend,
-            companions: options.companions,
+            companions,
             mcp: options.mcp,
             runs: Runs { runner: options.runner, ..Runs::default() },
             given,
@@ -133,6 +143,7 @@ impl Serve {
         }
         app.tasks.spawn(reaper::reap(app.clone()));
         app.tasks.spawn(usage::tell(app.clone()));
+        app.tasks.spawn(retain::retain(app.clone()));
         Ok(Self { app, port, socket, _lock: lock })
     }
 

@@ -206,7 +206,8 @@ impl LiveSession {
             error: None,
         };
         let began = Instant::now();
-        self.tell(room, &step);
+        let arguments = order.arguments.clone();
+        self.tell(room, &step, &arguments);
         let answer = self.walk(room, order).await;
         step.ms = u64::try_from(began.elapsed().as_millis()).ok();
         match &answer {
@@ -225,14 +226,14 @@ impl LiveSession {
             }
         }
         app.metrics.call(&step.tool, &step.outcome);
-        self.tell(room, &step);
+        self.tell(room, &step, &arguments);
         answer
     }
 
-    fn tell(&self, room: &Room, step: &Step) {
+    fn tell(&self, room: &Room, step: &Step, arguments: &Value) {
         room.events.push("step", step);
         for companion in &self.companions {
-            companion.step(step);
+            companion.step(step, arguments);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Runs of the agent in the daemon's sandboxes: the same loop as `reins run`, over the daemon's own calls.
 
 use crate::model;
-use crate::toolbox::{offered, reply_of, run_schema};
+use crate::toolbox::{enters, offered, reply_of, run_schema};
 use futures_util::future::BoxFuture;
 use reins_agent::{
     Agent, AgentOptions, AgentTool, Commitment, Opening, RunEnd, StepLabel, ToolReply, Toolbox,
@@ -108,9 +108,17 @@ impl Toolbox for ServedTools {
         StepLabel { arguments: told.to_string(), element }
     }
 
-    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
-        let element = (name == "click").then(|| self.calls.shown(arguments))??;
+    async fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
+        let element = match name {
+            "click" => self.calls.shown(arguments)?,
+            _ if enters(name, arguments) => self.calls.entered(arguments).await?,
+            _ => return None,
+        };
         Some(Commitment { target: element.sends?, control: element.words })
+    }
+
+    fn deletes(&self, name: &str, arguments: &Value) -> bool {
+        name == "click" && self.calls.shown(arguments).is_some_and(|element| element.deletes)
     }
 
     async fn call(&self, name: &str, arguments: Value, cancel: &CancellationToken) -> ToolReply {

@@ -76,7 +76,7 @@ impl Toolbox for Bridge<'_> {
 }
 
 /// Whether a call presses Enter, which sends the form that the field belongs to.
-fn enters(name: &str, arguments: &Value) -> bool {
+pub(crate) fn enters(name: &str, arguments: &Value) -> bool {
     let text = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default();
     let says = |key: &str| arguments.get(key).and_then(Value::as_bool) == Some(true);
     match name {

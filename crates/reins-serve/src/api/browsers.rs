@@ -136,7 +136,7 @@ struct StartBrowser {
     level: Option<String>,
 }
 
-/// Which kinds are recorded; what is left out is.
+/// Which kinds are recorded: elements and consoles unless they are switched off, pictures if they are switched on.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Record {

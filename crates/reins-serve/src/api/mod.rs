@@ -3,6 +3,7 @@
 pub(crate) mod browsers;
 pub(crate) mod events;
 pub(crate) mod me;
+pub(crate) mod recordings;
 pub(crate) mod runs;
 pub(crate) mod sandboxes;
 pub(crate) mod service;
@@ -112,6 +113,7 @@ pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
         storage_state::OPERATIONS,
         tools::OPERATIONS,
         events::OPERATIONS,
+        recordings::OPERATIONS,
         runs::OPERATIONS,
         usage::OPERATIONS,
     ]

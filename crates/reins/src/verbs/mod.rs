@@ -19,7 +19,7 @@ pub(crate) use table::Verb;
 use crate::browser_flags::{self, LevelFlag};
 use anyhow::{Context, Result};
 use clap::Args;
-use reins_control::{BrowserSource, ControlOptions};
+use reins_control::{Beyond, BrowserSource, ControlOptions};
 use reins_core::{Origin, OriginPattern};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -149,6 +149,7 @@ impl Setup {
             },
             level: level.unwrap_or(LevelFlag::Auto).into(),
             app: app?,
+            beyond: Beyond::default(),
             named: named?,
             strict_clicks: false,
             downloads: downloads.clone(),
