@@ -107,6 +107,15 @@ pub struct Held {
     pub waited_ms: u64,
 }
 
+/// Why a changing call may not go ahead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPassage {
+    /// A person drives.
+    Held(Held),
+    /// The browser ends (S-072).
+    Ending,
+}
+
 /// Goes along with one browser.
 pub trait Companion: Send + Sync + Debug {
     /// The id of what is recorded of it.
@@ -139,7 +148,7 @@ pub trait Companion: Send + Sync + Debug {
         &self,
         _tool: &'static Tool,
         _cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<Option<Box<dyn Passage>>, Held>> {
+    ) -> BoxFuture<'_, Result<Option<Box<dyn Passage>>, NoPassage>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 

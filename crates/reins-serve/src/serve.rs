@@ -16,6 +16,7 @@ use crate::router::routes;
 use crate::runs::{Runner, Runs};
 use crate::witness::Witnesses;
 use crate::{reaper, retain, usage};
+use axum::serve::ListenerExt;
 use reins_core::Secret;
 use reins_record::Library;
 use reins_store::Store;
@@ -230,6 +231,12 @@ async fn listen(app: &Arc<App>, address: SocketAddr) -> Result<u16, ServeError> 
     // Nobody else sets it.
     let _ = app.own.set(Own::at(port, &app.config.server.hosts));
     let (routes, stop) = (routes(app, Way::Port), app.stop.clone());
+    // Frames of a live view and events are small and must not wait for each other.
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "a connection stays slow");
+        }
+    });
     app.tasks.spawn(async move {
         let served = axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned());
         if let Err(error) = served.await {

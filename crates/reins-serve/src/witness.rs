@@ -2,12 +2,12 @@
 
 use crate::clock::{Clock, stamp};
 use crate::companion::{
-    Begun, Companion, Companions, Held, Passage, Tell, TicketGiven, TicketWish,
+    Begun, Companion, Companions, Held, NoPassage, Passage, Tell, TicketGiven, TicketWish,
 };
 use crate::error::ServeError;
 use crate::events::Step;
 use crate::keeper::{self, Keeper};
-use crate::live::{self, EndCause, Live, LiveEvent, LiveOptions, NoPassage, TicketRequest};
+use crate::live::{self, EndCause, Live, LiveEvent, LiveOptions, TicketRequest};
 use crate::session::MAIN;
 use axum::extract::{FromRequestParts, Request, WebSocketUpgrade};
 use axum::response::{IntoResponse, Response};
@@ -185,18 +185,18 @@ impl Companion for Witness {
         &self,
         tool: &'static Tool,
         cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<Option<Box<dyn Passage>>, Held>> {
+    ) -> BoxFuture<'_, Result<Option<Box<dyn Passage>>, NoPassage>> {
         Box::pin(async move {
             let Some((live, _)) = &self.live else { return Ok(None) };
             match live.gate().pass(tool.name, &cancel).await {
                 Ok(passage) => Ok(Some(Box::new(passage) as Box<dyn Passage>)),
-                Err(NoPassage::HeldBy(held)) => Err(Held {
+                Err(live::NoPassage::HeldBy(held)) => Err(NoPassage::Held(Held {
                     held_by: held.held_by,
                     since: stamp(held.since),
                     waited_ms: held.waited_ms,
-                }),
-                // Whoever waits for this hears of the end and of the cancellation by themselves.
-                Err(_) => std::future::pending().await,
+                })),
+                // Whoever cancelled the call does not wait for this.
+                Err(_) => Err(NoPassage::Ending),
             }
         })
     }
