@@ -49,6 +49,13 @@ pub enum BrowserEvent {
         /// The kind of event seen, such as `mousedown`.
         kind: String,
     },
+    /// A page asked for files. No file chooser opens; the page waits for them.
+    FilesWanted {
+        /// Where.
+        tab: TabId,
+        /// Whether it takes more than one.
+        several: bool,
+    },
     /// The browser is gone. Nothing more will come.
     Gone {
         /// What was seen.

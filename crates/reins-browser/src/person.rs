@@ -10,13 +10,14 @@ use crate::focus::focused;
 use crate::keyboard::{modifier_bits, typed};
 use crate::page_call::{ask, call, wire_error};
 use crate::protocol::input::{DispatchKey, DispatchMouse, InsertText};
-use crate::protocol::page::{GetLayoutMetrics, HandleDialog};
+use crate::protocol::page::{GetLayoutMetrics, HandleDialog, SetFiles};
 use crate::tab::Tab;
 use crate::tab_info::DialogKind;
 use crate::tab_task::person_acted;
 use reins_cdp::wire::Command;
 use reins_cdp::{Ignored, Pending, Session};
 use reins_core::{FrameId, Modifiers, MouseButton, Secret, TabId};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -176,6 +177,34 @@ impl Browser {
         let frame = focused_frame(&tab).await?;
         let Some((world, _)) = tab.world(&frame) else { return Ok(String::new()) };
         Ok(ask(&world, "__reins.selected()", false, FOCUS).answer().await?)
+    }
+}
+
+impl Browser {
+    /// Gives a page the files that it asked the person for, when they clicked a file field. They are the
+    /// person's own, so they may lie anywhere.
+    ///
+    /// # Errors
+    /// No page of the tab asks for files, it takes only one, or it went away.
+    pub async fn person_files(&self, tab: &TabId, files: &[PathBuf]) -> Result<(), BrowserError> {
+        let tab = self.inner.tab(tab)?;
+        let page = |what: &str| BrowserError::Page { what: what.to_owned() };
+        let chooser = tab.state().chooser.clone();
+        let asks = chooser.and_then(|chooser| Some((chooser.node?, chooser)));
+        let Some((node, chooser)) = asks else {
+            return Err(page("no field of the page asks for files; click it first"));
+        };
+        if files.len() > 1 && !chooser.several {
+            return Err(page("the page takes one file only; give exactly one"));
+        }
+        let names: Option<Vec<String>> =
+            files.iter().map(|file| file.to_str().map(str::to_owned)).collect();
+        let names = names.ok_or_else(|| page("a file's name is no valid text; rename it"))?;
+        // They are given once.
+        tab.state().chooser = None;
+        let set = SetFiles { files: &names, object_id: None, backend_node_id: Some(node) };
+        let set = chooser.session.run(set, HANDLED).await;
+        set.map(drop).map_err(|error| wire_error("DOM.setFileInputFiles", error))
     }
 }
 

@@ -298,12 +298,14 @@ fn note(
         wire::FileChooserOpened::METHOD => {
             let e: wire::FileChooserOpened = event.parse()?;
             let since = state.tick();
+            let several = e.mode == "selectMultiple";
             state.chooser = Some(FileChooser {
                 session: session.clone(),
                 node: e.backend_node_id,
-                several: e.mode == "selectMultiple",
+                several,
                 since,
             });
+            tab.emit(BrowserEvent::FilesWanted { tab: tab.id.clone(), several });
         }
         wire::WindowOpen::METHOD => {
             state.window_asked = Some(event.parse::<wire::WindowOpen>()?.url);

@@ -219,7 +219,8 @@ async fn watch(mut events: BrowserEvents, control: Control) {
             BrowserEvent::TabOpened { opener: None, .. }
             | BrowserEvent::TabCrashed { .. }
             | BrowserEvent::DialogOpened { .. }
-            | BrowserEvent::DialogClosed { .. } => {}
+            | BrowserEvent::DialogClosed { .. }
+            | BrowserEvent::FilesWanted { .. } => {}
         }
     }
 }

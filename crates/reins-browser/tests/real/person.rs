@@ -92,6 +92,35 @@ async fn s065_the_person_copies_what_they_selected() {
     }
 }
 
+/// S-063: no file chooser shows; the page gets the files that the person gives it, once.
+#[tokio::test]
+async fn s063_the_person_gives_files_to_the_field_they_clicked() {
+    let page = "<body style='margin:0'><label style='position:fixed;inset:0;background:tan'>Files<input type=file id=f onchange=\"hit('files-'+[...f.files].map(x=>x.name).join())\"></label>";
+    let world = World::start([("/", Page::html(page))]).await;
+    done(&world.go("/").await);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.txt");
+    std::fs::write(&file, "mine").unwrap();
+    let one = std::slice::from_ref(&file);
+    let early = world.browser.person_files(&world.tab, one).await;
+    assert!(matches!(early, Err(BrowserError::Page { .. })), "{early:?}");
+    let mut events = world.browser.events();
+    click_at(&world, 0.5, 0.5).await;
+    let asked = async {
+        loop {
+            if let Some(BrowserEvent::FilesWanted { several, .. }) = events.next().await {
+                return several;
+            }
+        }
+    };
+    assert!(!timeout(LONG, asked).await.unwrap());
+    let two = [file.clone(), file.clone()];
+    assert!(world.browser.person_files(&world.tab, &two).await.is_err());
+    world.browser.person_files(&world.tab, one).await.unwrap();
+    assert!(world.hit("files-mine.txt").await);
+    assert!(world.browser.person_files(&world.tab, one).await.is_err(), "they are given once");
+}
+
 /// a page that the agent touched is released by the person's input from afar as by input at the window,
 /// by text without keys too.
 #[tokio::test]

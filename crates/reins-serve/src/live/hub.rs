@@ -1,6 +1,7 @@
 //! The one task of a live view: it follows the agent's tab, lets time pass, and tells what changed.
 
 use super::limits::{ECHO, LOOK_AGAIN};
+use super::pump::Word;
 use super::room::{Room, Shot};
 use super::source::{NotTaken, ScreenSource, SourceEvent};
 use super::takeover::Change;
@@ -144,6 +145,11 @@ impl Hub {
                         Some(before) => self.show(before),
                         None => self.show_any(),
                     }
+                }
+            }
+            SourceEvent::FilesWanted { tab, several } => {
+                if self.room.state().followed.as_ref() == Some(&tab) {
+                    self.room.tell_driver(Word::FilesWanted { several });
                 }
             }
             SourceEvent::PersonInput => {

@@ -32,6 +32,7 @@ use pump::Pump;
 use reins_core::{Secret, TabId};
 use room::Room;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use ticket::Tickets;
@@ -53,7 +54,8 @@ pub enum LiveEvent {
         /// Who, as others see them.
         who: String,
     },
-    /// A person no longer drives, and the agent may go on.
+    /// A person no longer drives, and the agent may go on: whoever knows its turn resumes it, since the person's
+    /// input has paused it.
     TakeoverEnded {
         /// When.
         at: SystemTime,
@@ -191,6 +193,15 @@ impl Live {
     /// Shows this tab from now on: the one that the agent opened or selected last (S-061).
     pub fn follow(&self, tab: &TabId) {
         self.inner.room.note(|state, _| state.followed = Some(tab.clone()));
+    }
+
+    /// Gives the page that the person sees the files that it asked them for. `subject` is who their tickets are
+    /// for.
+    ///
+    /// # Errors
+    /// They are not in control, or the page did not ask.
+    pub async fn give_files(&self, subject: &str, files: Vec<PathBuf>) -> Result<(), NotTaken> {
+        self.inner.pump.files(subject, files).await
     }
 
     /// How many watch.

@@ -10,6 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use reins_browser::{PersonInput, PointerAction};
 use reins_core::{Secret, TabId};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 
@@ -17,6 +18,8 @@ use tokio::sync::{Notify, mpsc};
 pub(crate) enum Word {
     /// Something of theirs was not done.
     Refused { what: &'static str, why: String },
+    /// The page waits for files that they give.
+    FilesWanted { several: bool },
     /// What they copied.
     Copied(Secret<String>),
 }
@@ -78,6 +81,22 @@ impl Pump {
 
     fn queue(&self) -> MutexGuard<'_, VecDeque<Queued>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the page the files of the person who drives.
+    pub(crate) async fn files(&self, subject: &str, files: Vec<PathBuf>) -> Result<(), NotTaken> {
+        let drives = {
+            let state = self.room.state();
+            state
+                .takeover
+                .driver()
+                .is_some_and(|(person, _, at)| person.subject == subject && at.is_some())
+        };
+        let Some(tab) = self.tab().filter(|_| drives) else {
+            let why = "you are not in control; take over first".into();
+            return Err(NotTaken { code: "not_in_control", why });
+        };
+        self.source.files(tab, files).await
     }
 
     /// The tab that the person sees, which may be about to be another.

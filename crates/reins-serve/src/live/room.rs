@@ -141,6 +141,18 @@ impl Room {
         }
     }
 
+    /// Tells the viewer who drives, if one does.
+    pub(crate) fn tell_driver(&self, word: Word) {
+        let to = {
+            let state = self.state();
+            let driver = state.takeover.driver().and_then(|(_, _, at)| at);
+            driver.and_then(|viewer| state.viewers.get(&viewer).cloned())
+        };
+        if let Some(to) = to {
+            drop(to.try_send(word));
+        }
+    }
+
     pub(crate) fn hand_back(&self, viewer: ViewerId) {
         self.note(|state, now| state.takeover.hand_back(viewer, now));
     }

@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use reins_browser::{Browser, BrowserError, BrowserEvent, PersonInput, ScreenFrame, ScreenOptions};
 use reins_core::TabId;
+use std::path::PathBuf;
 
 /// Where the page of a tab is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +30,13 @@ pub enum SourceEvent {
     TabClosed {
         /// Which one.
         tab: TabId,
+    },
+    /// A page asked for files.
+    FilesWanted {
+        /// Where.
+        tab: TabId,
+        /// Whether it takes more than one.
+        several: bool,
     },
     /// Trusted input that no step of an agent sent.
     PersonInput,
@@ -65,6 +73,9 @@ pub trait ScreenSource: Send + Sync + 'static {
 
     /// What is selected in a tab, for the person who copies it.
     fn selected(&self, tab: TabId) -> BoxFuture<'static, Result<String, NotTaken>>;
+
+    /// Gives a page the files that it asked the person for.
+    fn files(&self, tab: TabId, files: Vec<PathBuf>) -> BoxFuture<'static, Result<(), NotTaken>>;
 
     /// Where a tab's page is.
     fn about(&self, tab: &TabId) -> About;
@@ -120,6 +131,11 @@ impl ScreenSource for Browser {
         Box::pin(async move { Ok(browser.selected_text(&tab).await?) })
     }
 
+    fn files(&self, tab: TabId, files: Vec<PathBuf>) -> BoxFuture<'static, Result<(), NotTaken>> {
+        let browser = self.clone();
+        Box::pin(async move { Ok(browser.person_files(&tab, &files).await?) })
+    }
+
     fn about(&self, tab: &TabId) -> About {
         self.tab_info(tab)
             .map(|info| About { url: info.url, title: info.title })
@@ -139,6 +155,9 @@ impl ScreenSource for Browser {
                     }
                     BrowserEvent::TabClosed { tab } => SourceEvent::TabClosed { tab },
                     BrowserEvent::PersonInput { .. } => SourceEvent::PersonInput,
+                    BrowserEvent::FilesWanted { tab, several } => {
+                        SourceEvent::FilesWanted { tab, several }
+                    }
                     BrowserEvent::Gone { .. } => SourceEvent::Gone,
                     BrowserEvent::TabCrashed { .. }
                     | BrowserEvent::DialogOpened { .. }

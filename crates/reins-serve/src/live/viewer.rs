@@ -319,6 +319,9 @@ impl Viewer {
                     Word::Refused { what, why } => {
                         sink.text(&ToViewer::Refused { what, why: &why }).await?;
                     }
+                    Word::FilesWanted { several } => {
+                        sink.text(&ToViewer::FilesWanted { several }).await?;
+                    }
                     Word::Copied(text) => {
                         sink.text(&ToViewer::Copied { text: text.expose() }).await?;
                     }

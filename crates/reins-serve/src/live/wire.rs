@@ -199,6 +199,9 @@ pub(crate) enum ToViewer<'a> {
     Copied {
         text: &'a str,
     },
+    FilesWanted {
+        several: bool,
+    },
     Refused {
         what: &'a str,
         why: &'a str,

@@ -99,6 +99,31 @@ async fn s156_only_the_driver_copies() {
     assert_eq!(stage.script.inputs().len(), 1);
 }
 
+/// S-063: who drives is told that the page waits for files, and only they give it some.
+#[tokio::test(start_paused = true)]
+async fn s063_the_driver_is_asked_for_files() {
+    let stage = Stage::start();
+    let (mut bob, _) = stage.watch("bob").await;
+    let mut ann = stage.drive("ann").await;
+    ann.sees("one").await;
+    let tab = reins_core::TabId::new("t1");
+    stage.script.tell(SourceEvent::FilesWanted { tab, several: true });
+    assert_eq!(ann.text("files_wanted").await["several"], true);
+    let files = vec![std::path::PathBuf::from("/tmp/a.txt")];
+    assert_eq!(
+        stage.live.give_files("bob", files.clone()).await.unwrap_err().code,
+        "not_in_control"
+    );
+    stage.live.give_files("ann", files.clone()).await.unwrap();
+    assert_eq!(*stage.script.files.lock().unwrap(), [("t1".to_owned(), files[0].clone())]);
+    ann.say(json!({"type": "hand_back"})).await;
+    ann.text("driver").await;
+    assert!(stage.live.give_files("ann", files).await.is_err());
+    while let Some(got) = bob.within(Duration::from_secs(1)).await {
+        assert!(!matches!(got, Got::Text(ref text) if text["type"] == "files_wanted"));
+    }
+}
+
 /// S-156: a page that is stuck takes a bounded amount; moves of the pointer take each other's place.
 #[tokio::test(start_paused = true)]
 async fn s156_input_to_a_stuck_page_is_bounded() {

@@ -16,6 +16,7 @@ use reins_serve::live::{
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
@@ -35,6 +36,7 @@ pub(crate) struct Script {
     tabs: Mutex<BTreeMap<String, watch::Sender<Option<ScreenFrame>>>>,
     inputs: watch::Sender<Vec<(String, PersonInput)>>,
     listeners: Mutex<Vec<mpsc::UnboundedSender<SourceEvent>>>,
+    pub(crate) files: Mutex<Vec<(String, PathBuf)>>,
     /// Input that is sent is never handled.
     stuck: Mutex<bool>,
 }
@@ -133,6 +135,11 @@ impl ScreenSource for Script {
 
     fn selected(&self, tab: TabId) -> BoxFuture<'static, Result<String, NotTaken>> {
         Box::pin(async move { Ok(format!("selected in {tab}")) })
+    }
+
+    fn files(&self, tab: TabId, files: Vec<PathBuf>) -> BoxFuture<'static, Result<(), NotTaken>> {
+        self.files.lock().unwrap().extend(files.into_iter().map(|file| (tab.to_string(), file)));
+        Box::pin(async { Ok(()) })
     }
 
     fn about(&self, tab: &TabId) -> About {
