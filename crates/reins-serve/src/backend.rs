@@ -3,8 +3,8 @@
 use crate::error::ServeError;
 use futures_util::future::BoxFuture;
 use reins_browser::Browser;
-use reins_control::{BrowserSource, Control, ControlOptions, Level};
-use reins_core::{Origin, OriginPattern, Secret, SessionId};
+use reins_control::{BrowserSource, Control, ControlOptions, Level, RuleBook};
+use reins_core::{Origin, OriginPattern, Rule, Secret, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -93,6 +93,8 @@ pub struct StartOrder {
     pub capabilities: BTreeSet<Capability>,
     /// How much is asked, where there are cards.
     pub level: Level,
+    /// Rules for sites, where there are cards.
+    pub rules: Vec<(Origin, Rule)>,
     /// When it stops by itself at the latest.
     pub stop_at: SystemTime,
     /// An empty directory of its own, removed at its end.
@@ -143,6 +145,12 @@ impl SessionBackend for LocalBackend {
             tokio::fs::create_dir_all(&uploads)
                 .await
                 .map_err(|error| ServeError::Internal(format!("no folder for uploads: {error}")))?;
+            if !order.rules.is_empty() {
+                let rules = RuleBook::open(&order.folder)?;
+                for (origin, rule) in &order.rules {
+                    rules.set(&origin.to_string(), *rule).await?;
+                }
+            }
             let control = Control::open(ControlOptions {
                 source: BrowserSource::Launch {
                     binary: self.binary.clone(),

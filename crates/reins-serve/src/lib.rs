@@ -61,7 +61,7 @@ pub use error::ServeError;
 pub use events::Step;
 pub use keys::{hash, hex, secret};
 pub use mcp_door::{McpDoor, McpTarget};
-pub use runs::{RunOrder, RunOutcome, Runner};
+pub use runs::{ProviderShape, RunOrder, RunOutcome, Runner};
 pub use scope::{Scope, ScopeError, Scopes};
 pub use serve::{SOCKET, STORE, Serve, ServeOptions};
 pub use shim::{ServerAddress, mcp_shim};

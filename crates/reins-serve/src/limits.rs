@@ -115,6 +115,9 @@ pub const ORDER_BYTES: u64 = 64 * 1024;
 /// A person may take this long to answer a card before the call gives up.
 pub const CARD: Duration = Duration::from_secs(10 * 60);
 
+/// Rules for sites that a tenant may set: more than anyone writes by hand.
+pub const SITE_RULES: usize = 500;
+
 /// Recordings in one answer.
 pub const RECORDINGS_PAGE: usize = 100;
 

@@ -5,6 +5,8 @@ use crate::session::lock;
 use futures_util::future::BoxFuture;
 use reins_control::Level;
 use reins_core::SandboxId;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -42,10 +44,29 @@ pub struct RunOutcome {
     pub cost_usd: Option<f64>,
 }
 
+/// A provider of models, without its key.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ProviderShape {
+    /// What its owner calls it.
+    pub name: String,
+    /// Where it is.
+    pub address: String,
+    /// The model that is used if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether a key is kept with it.
+    pub has_key: bool,
+}
+
 /// Makes runs.
 pub trait Runner: Send + Sync + Debug {
     /// Works on a task until its end. Ends soon after `cancel`.
     fn run(&self, order: RunOrder) -> BoxFuture<'static, RunOutcome>;
+
+    /// The models it may use, the preferred one first.
+    fn providers(&self) -> BoxFuture<'_, Vec<ProviderShape>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
 }
 
 /// The runner, and the runs under way.

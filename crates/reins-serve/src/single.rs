@@ -172,6 +172,7 @@ impl Single {
             mode: Mode::Headless,
             capabilities,
             level: Level::default(),
+            rules: Vec::new(),
             record: order.record,
             token: Some(token),
         };

@@ -12,7 +12,7 @@ use crate::limits;
 use crate::room::{Room, Slot};
 use crate::session::{self, AGENT, Asks, CallOrder, End, LiveSession, MAIN};
 use reins_control::Level;
-use reins_core::{Origin, OwnerId, Secret, SessionId, TenantId};
+use reins_core::{Origin, OwnerId, Rule, Secret, SessionId, TenantId};
 use reins_store::{BrowserSession, SandboxPhase, SessionPhase, StoredSandbox};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -26,6 +26,8 @@ pub(crate) struct Wish {
     pub(crate) mode: Mode,
     pub(crate) capabilities: BTreeSet<Capability>,
     pub(crate) level: Level,
+    /// Rules for sites.
+    pub(crate) rules: Vec<(Origin, Rule)>,
     /// Which kinds are recorded.
     pub(crate) record: Value,
     /// The secret of this start, if it was given from outside.
@@ -190,6 +192,7 @@ impl Job {
             mode: self.wish.mode,
             capabilities: self.wish.capabilities.clone(),
             level: self.wish.level,
+            rules: self.wish.rules.clone(),
             stop_at: self.stop_at,
             folder: self.app.folder(&row.id),
         };

@@ -17,6 +17,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_conversations.sql"),
     include_str!("../migrations/0007_serving.sql"),
     include_str!("../migrations/0008_sign_ins.sql"),
+    include_str!("../migrations/0009_serve_settings.sql"),
 ];
 
 /// How long a write waits for another process. Writes take milliseconds, so this is plenty, and

@@ -30,6 +30,7 @@ pub use receipt::{OpenReceipt, Receipt, ReceiptDraft, ReceiptEnd};
 pub use rules::StoredRule;
 pub use secrets::StoredSecret;
 pub use serving::{
-    BrowserSession, SandboxPhase, ServedRun, SessionPhase, StoredSandbox, StoredToken,
+    BrowserSession, SandboxPhase, ServeSettings, ServedRun, SessionPhase, StoredSandbox,
+    StoredToken,
 };
 pub use writer::{Durability, Store};

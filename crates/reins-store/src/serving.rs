@@ -4,11 +4,13 @@
 mod runs;
 mod sandboxes;
 mod sessions;
+mod settings;
 mod tokens;
 
 pub use runs::ServedRun;
 pub use sandboxes::{SandboxPhase, StoredSandbox};
 pub use sessions::{BrowserSession, SessionPhase};
+pub use settings::ServeSettings;
 pub use tokens::StoredToken;
 
 use thiserror::Error;

@@ -8,8 +8,8 @@ use reins_agent::{
 };
 use reins_control::{Effect, Group, tools};
 use reins_core::{Outcome, Refusal};
-use reins_serve::{Calls, RunOrder, RunOutcome, Runner};
-use reins_store::Store;
+use reins_serve::{Calls, ProviderShape, RunOrder, RunOutcome, Runner};
+use reins_store::{Store, StoredProvider};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +31,25 @@ impl Runner for AgentRunner {
     fn run(&self, order: RunOrder) -> BoxFuture<'static, RunOutcome> {
         let this = self.clone();
         Box::pin(async move { this.work(order).await })
+    }
+
+    fn providers(&self) -> BoxFuture<'_, Vec<ProviderShape>> {
+        Box::pin(async move {
+            let kept = match self.store.providers().await {
+                Ok(kept) => kept,
+                Err(error) => {
+                    tracing::warn!(%error, "the providers could not be read");
+                    return Vec::new();
+                }
+            };
+            let shape = |kept: StoredProvider| ProviderShape {
+                name: kept.name.to_string(),
+                address: kept.base,
+                model: kept.model,
+                has_key: kept.has_key,
+            };
+            kept.into_iter().map(shape).collect()
+        })
     }
 }
 

@@ -227,7 +227,8 @@ async fn begin(ask: Ask) -> Result<Response, ServeError> {
     for word in &wish.capabilities {
         capabilities.insert(word.parse::<Capability>()?);
     }
-    let level = match wish.level.as_deref() {
+    let set = ask.app.store.serve_settings(ask.caller()?.tenant.clone()).await?;
+    let level = match wish.level.as_deref().or(set.level.as_deref()) {
         None => Level::default(),
         Some(word) => word.parse().map_err(|error: reins_control::LevelError| {
             ServeError::impossible("unknown_level", error.to_string())
@@ -235,7 +236,7 @@ async fn begin(ask: Ask) -> Result<Response, ServeError> {
     };
     let record = serde_json::to_value(&wish.record)
         .map_err(|error| ServeError::Internal(error.to_string()))?;
-    let wish = Wish { mode, capabilities, level, record, token: None };
+    let wish = Wish { mode, capabilities, level, rules: set.rules, record, token: None };
     let started = start(&ask.app, ask.caller()?, sandbox, wish).await?;
     Ok(answer(201, &wrapped(Some(started))))
 }

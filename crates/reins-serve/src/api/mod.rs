@@ -7,6 +7,7 @@ pub(crate) mod recordings;
 pub(crate) mod runs;
 pub(crate) mod sandboxes;
 pub(crate) mod service;
+pub(crate) mod settings;
 pub(crate) mod storage_state;
 pub(crate) mod tools;
 pub(crate) mod usage;
@@ -116,6 +117,7 @@ pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
         recordings::OPERATIONS,
         runs::OPERATIONS,
         usage::OPERATIONS,
+        settings::OPERATIONS,
     ]
     .into_iter()
     .flatten()
