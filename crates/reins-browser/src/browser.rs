@@ -14,6 +14,7 @@ use crate::protocol::target::{
 use crate::start_error::StartError;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};
+use crate::windows::ClosingWindows;
 use crate::workers::Worker;
 use futures_util::future::join_all;
 use reins_cdp::{Connection, Session};
@@ -42,6 +43,8 @@ pub(crate) struct Inner {
     next: AtomicU64,
     /// Service and shared workers that run, by session.
     workers: Mutex<HashMap<String, Worker>>,
+    /// Windows that are closed before they show anything.
+    closing: Mutex<ClosingWindows>,
     /// Tabs asked for by us whose target has not been announced yet.
     pub(crate) creating: AtomicUsize,
     pub(crate) changes: watch::Sender<u64>,
@@ -101,6 +104,7 @@ impl Browser {
             tabs: Mutex::default(),
             next: AtomicU64::new(0),
             workers: Mutex::default(),
+            closing: Mutex::default(),
             creating: AtomicUsize::new(0),
             changes: watch::Sender::new(0),
             first,
@@ -270,6 +274,11 @@ impl Inner {
 
     pub(crate) fn all_tabs(&self) -> Vec<Arc<Tab>> {
         self.lock().values().cloned().collect()
+    }
+
+    /// Windows that are closed before they show anything.
+    pub(crate) fn closing(&self) -> MutexGuard<'_, ClosingWindows> {
+        self.closing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<String, Worker>> {

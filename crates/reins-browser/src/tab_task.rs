@@ -167,8 +167,7 @@ impl Children<'_> {
         {
             drop(child.post(sockets::limit(Reached::Sockets, Some(&sites)), ARMING));
         }
-        let records = self.tab.containment.records;
-        arm_child(&child, &attached.target_info.r#type, wide, records);
+        arm_child(&child, &attached.target_info.r#type, wide, &self.tab.containment);
     }
 
     fn said(&self, event: &Event, session: &Session) -> Result<(), EventError> {
