@@ -99,7 +99,9 @@ impl Browser {
         let hold = hold.until(cancel.clone());
         let wide = if (reaches || holds) && !hold.pinned() { touched.clone() } else { Vec::new() };
         let _live = Live::begin(&tab, hold.clone(), touched);
-        join(widen::widen(&tab, &wide), beside::hold(self, &tab, &hold, &wide)).await;
+        let near = tab.state().stand_near(&hold, &wide);
+        let all = [wide.as_slice(), near.as_slice()].concat();
+        join(widen::widen(&tab, &all), beside::hold(self, &tab, &hold, &wide)).await;
         let mut step = Step::new(self, tab, deadline, cancel);
         let outcome = dispatch(&mut step, action).await;
         let outcome = seen_through(&step, action, outcome);

@@ -1,9 +1,9 @@
 //! Arming: everything that watches a target is in place before its first script runs.
 
-use crate::containment::Records;
+use crate::containment::{Containment, Records, Unheld};
 use crate::protocol::inspect::LogEnable;
 use crate::protocol::page::{
-    AddBinding, AddScript, DomEnable, FetchEnable, GetFrameTree, InterceptFileChooser,
+    AddBinding, AddScript, DomEnable, Evaluate, FetchEnable, GetFrameTree, InterceptFileChooser,
     NetworkEnable, PageEnable, RequestPattern, RunIfWaiting, RuntimeEnable, SetFocusEmulation,
 };
 use crate::protocol::target::auto_attach;
@@ -25,11 +25,38 @@ fn bodies(records: Records) -> NetworkEnable {
     }
 }
 
+/// Takes from a window what sends and cannot be held. These are properties of its global object; nothing else
+/// that a page gets leads to them.
+const TAKE: &str = "for(const n of['WebTransport','RTCPeerConnection','webkitRTCPeerConnection'])delete globalThis[n]";
+
+/// The same in a worker. One that waits for its start does not have it yet and gets it after that, unless its
+/// place is taken for good.
+const TAKE_FROM_WORKER: &str =
+    "Object.defineProperty(globalThis,'WebTransport',{value:undefined});0";
+
+/// In every document that the session will show, and in those that it shows, before their scripts run.
+pub(crate) fn take_unheld(session: &Session, unheld: Unheld) {
+    if unheld == Unheld::Taken {
+        // No name: the page's own world.
+        let script = AddScript { source: TAKE, world_name: "", run_immediately: true };
+        drop(session.post(script, ARMING));
+    }
+}
+
+/// In a worker that waits for its start.
+pub(crate) fn take_unheld_from_worker(session: &Session, kind: &str, unheld: Unheld) {
+    if unheld == Unheld::Taken && kind.ends_with("worker") {
+        let expression = TAKE_FROM_WORKER;
+        let take = Evaluate { expression, return_by_value: true, ..Evaluate::default() };
+        drop(session.post(take, ARMING));
+    }
+}
+
 /// Arms a tab and lets it run. Written in one go; the tab is `armed` once all of it is answered.
 pub(crate) fn arm_tab(tab: &Arc<Tab>) {
     let session = &tab.session;
     let recording = tab.browser.upgrade().and_then(|browser| browser.recording());
-    watch_frames(session, tab.containment.records, recording.as_deref());
+    watch_frames(session, &tab.containment, recording.as_deref());
     let focus = SetFocusEmulation { enabled: true };
     // A background tab must behave as a visible one, since we never bring it to the front.
     drop(session.post(focus, ARMING));
@@ -56,13 +83,15 @@ pub(crate) fn arm_child(
     session: &Session,
     kind: &str,
     wide: bool,
-    records: Records,
+    containment: &Containment,
     recording: Option<&Recording>,
 ) {
     if kind == "iframe" {
-        watch_frames(session, records, recording);
+        watch_frames(session, containment, recording);
         drop(session.post(if wide { hold_everything() } else { hold_documents() }, ARMING));
     } else {
+        let records = containment.records;
+        take_unheld_from_worker(session, kind, containment.unheld);
         // Sockets of workers are seen only there.
         drop(session.post(bodies(records), ARMING));
         if records == Records::LogAndTraffic {
@@ -74,7 +103,8 @@ pub(crate) fn arm_child(
     drop(session.post(RunIfWaiting {}, ARMING));
 }
 
-fn watch_frames(session: &Session, records: Records, recording: Option<&Recording>) {
+fn watch_frames(session: &Session, containment: &Containment, recording: Option<&Recording>) {
+    let records = containment.records;
     let script = AddScript {
         source: reins_page::SCRIPT,
         world_name: reins_page::WORLD,
@@ -87,6 +117,7 @@ fn watch_frames(session: &Session, records: Records, recording: Option<&Recordin
     let binding = AddBinding { name: BINDING, execution_context_name: reins_page::WORLD };
     drop(session.post(binding, ARMING));
     drop(session.post(script, ARMING));
+    take_unheld(session, containment.unheld);
     drop(session.post(bodies(records), ARMING));
     if records == Records::LogAndTraffic {
         drop(session.post(LogEnable {}, ARMING));

@@ -15,6 +15,7 @@ use crate::recording::Recording;
 use crate::start_error::StartError;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::{OpenedBy, TabInfo};
+use crate::windows::ClosingWindows;
 use crate::workers::Worker;
 use futures_util::future::join_all;
 use reins_cdp::{Connection, Session};
@@ -45,6 +46,8 @@ pub(crate) struct Inner {
     workers: Mutex<HashMap<String, Worker>>,
     /// What records this browser, if anything does.
     recording: Mutex<Option<Arc<Recording>>>,
+    /// Windows that are closed before they show anything.
+    closing: Mutex<ClosingWindows>,
     /// Tabs asked for by us whose target has not been announced yet.
     pub(crate) creating: AtomicUsize,
     pub(crate) changes: watch::Sender<u64>,
@@ -105,6 +108,7 @@ impl Browser {
             next: AtomicU64::new(0),
             workers: Mutex::default(),
             recording: Mutex::default(),
+            closing: Mutex::default(),
             creating: AtomicUsize::new(0),
             changes: watch::Sender::new(0),
             first,
@@ -274,6 +278,11 @@ impl Inner {
 
     pub(crate) fn all_tabs(&self) -> Vec<Arc<Tab>> {
         self.lock().values().cloned().collect()
+    }
+
+    /// Windows that are closed before they show anything.
+    pub(crate) fn closing(&self) -> MutexGuard<'_, ClosingWindows> {
+        self.closing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<String, Worker>> {

@@ -22,6 +22,9 @@ pub struct Containment {
     pub records: Records,
     /// Which way its connections take. For browsers that are launched; others have chosen theirs.
     pub connections: Connections,
+    /// Whether pages have what sends and nothing can hold. For browsers that are launched: in others the
+    /// person's own pages use it already.
+    pub unheld: Unheld,
 }
 
 impl Containment {
@@ -44,6 +47,16 @@ pub enum Connections {
     Direct,
     /// All of them through this proxy, those to this machine included; and no service workers (S-146, S-150).
     Through(ProxyAccess),
+}
+
+/// Interfaces by which pages send and which nothing can hold: calls (WebRTC) and WebTransport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unheld {
+    /// Pages have them.
+    #[default]
+    Left,
+    /// No page and no worker has them.
+    Taken,
 }
 
 /// What is kept of what pages log and load.

@@ -18,6 +18,8 @@ pub(crate) struct Fence {
     live: Vec<Hold>,
     /// Documents that an action touched. They stay here while they wait in the back/forward cache.
     touched: HashMap<DocumentId, Hold>,
+    /// Documents that a touched one of this tab can speak to.
+    pub(crate) near: HashMap<DocumentId, Hold>,
     /// Holds whatever the main frame shows: the tab of a window that a touched page opened.
     whole: Option<Hold>,
     /// Whether this tab is such a window.
@@ -250,6 +252,7 @@ impl TabState {
         self.fence.touched.retain(|_, hold| hold.because != Because::Beside);
         self.fence.whole = None;
         self.fence.persons = true;
+        self.leave_near(frame);
     }
 
     /// Judges a document request of this tab. `related` restricts a window that a restricted page has a
@@ -469,6 +472,9 @@ impl TabState {
             // Nothing was asked of the network: an address that the old document made up.
             None => {
                 let held = held.or_else(|| if main { self.restriction() } else { None });
+                if let Some(before) = before.filter(|_| held.is_none()) {
+                    self.near_moved(before, &document);
+                }
                 if let Some(hold) = held {
                     if let Some(before) = before {
                         self.take_over(before, &document);

@@ -130,7 +130,11 @@ impl TabState {
 
     /// Whether every request of this tab must wait for our word.
     pub(crate) fn must_be_wide(&self) -> bool {
-        self.fence.whole_is_held() || self.shown().any(|hold| hold.reaches || hold.held)
+        let near = || {
+            let mut documents = self.frames.values().filter_map(|frame| frame.document.as_ref());
+            documents.any(|document| self.fence.is_near(document))
+        };
+        self.fence.whole_is_held() || self.shown().any(|hold| hold.reaches || hold.held) || near()
     }
 
     /// What holds the documents that are shown.

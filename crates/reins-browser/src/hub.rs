@@ -1,6 +1,6 @@
 //! The task of the browser itself: tabs come and go, downloads run.
 
-use crate::arm::{arm_tab, hold_everything};
+use crate::arm::arm_tab;
 use crate::browser::Inner;
 use crate::containment::Popups;
 use crate::downloads::{self, Saving};
@@ -9,7 +9,7 @@ use crate::fence::{WindowVerdict, shown};
 use crate::held::reads;
 use crate::interception;
 use crate::journal;
-use crate::protocol::page::{FailRequest, FetchEnable, RequestPaused, RunIfWaiting};
+use crate::protocol::page::RequestPaused;
 use crate::protocol::target::{
     AttachedToTarget, CloseTarget, DetachedFromTarget, DownloadProgress, DownloadWillBegin,
     TargetInfo, TargetInfoChanged,
@@ -18,13 +18,12 @@ use crate::recording_task;
 use crate::tab::{ARMING, Tab};
 use crate::tab_info::OpenedBy;
 use crate::tab_task;
+use crate::windows::{self, close, refuse_everything, refuse_request};
 use crate::workers;
 use reins_cdp::{Event, EventError, Events, Session};
 use reins_core::TabId;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
 
 /// The events of the browser's own session.
 pub(crate) const METHODS: &[&str] = &[
@@ -33,6 +32,7 @@ pub(crate) const METHODS: &[&str] = &[
     TargetInfoChanged::METHOD,
     DownloadWillBegin::METHOD,
     DownloadProgress::METHOD,
+    RequestPaused::METHOD,
 ];
 
 /// Runs until the connection ends or nobody holds the browser any more.
@@ -60,6 +60,7 @@ fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), 
         DetachedFromTarget::METHOD => {
             let gone: DetachedFromTarget = event.parse()?;
             browser.workers().remove(&gone.session_id);
+            browser.closing().gone(&gone.session_id);
             if let Some(tab) = browser.remove(&gone.session_id) {
                 workers::update(browser);
                 browser.outlet.send(BrowserEvent::TabClosed { tab: tab.id.clone() });
@@ -73,6 +74,7 @@ fn take(browser: &Arc<Inner>, event: &Event, saving: &mut Saving) -> Result<(), 
                 tab.changed();
             }
         }
+        RequestPaused::METHOD => windows::judge(browser, &event.parse()?),
         DownloadWillBegin::METHOD => saving.begin(browser, event.parse()?),
         DownloadProgress::METHOD => downloads::progress(browser, saving, event.parse()?),
         _ => {}
@@ -208,42 +210,6 @@ fn refuse_window(browser: &Inner, session: &Session, info: &TargetInfo, by: &Tab
     state.tell_refused(format!("this page tried to open a new window for {what}; refused"));
     drop(state);
     by.changed();
-}
-
-/// Closes a window that waits. A page with a handle on it stands still until it runs, so it is let go
-/// first, with every request refused. Chromium lets go of requests that are only held when it closes.
-fn close(browser: &Inner, session: &Session, info: &TargetInfo, loads: bool) {
-    let (root, session, id) = (browser.root.clone(), session.clone(), info.target_id.clone());
-    let mut requests = session.events(&[RequestPaused::METHOD]);
-    let held = session.post(refuse_everything(), ARMING);
-    tokio::spawn(async move {
-        if held.await.is_ok() {
-            drop(session.post(RunIfWaiting {}, ARMING));
-            let until = Instant::now() + if loads { FIRST_REQUEST } else { Duration::ZERO };
-            if let Ok(Some(first)) = timeout_at(until, requests.next()).await {
-                refuse_request(&session, &first);
-            }
-        }
-        drop(root.post(CloseTarget { target_id: &id }, ARMING));
-        while let Some(request) = requests.next().await {
-            refuse_request(&session, &request);
-        }
-    });
-}
-
-/// Requests are judged here; who asks for a password is not answered here.
-fn refuse_everything() -> FetchEnable<'static> {
-    FetchEnable { handle_auth_requests: false, ..hold_everything() }
-}
-
-/// A window that is let go asks for its address at once.
-const FIRST_REQUEST: Duration = Duration::from_secs(1);
-
-fn refuse_request(session: &Session, event: &Event) {
-    if let Ok(paused) = event.parse::<RequestPaused>() {
-        let refuse = FailRequest { request_id: &paused.request_id, error_reason: "Aborted" };
-        drop(session.post(refuse, ARMING));
-    }
 }
 
 /// Who opened a tab. A link that opens one without an opener is told by the act under way.

@@ -33,6 +33,7 @@ mod keyboard;
 mod launch;
 mod markup;
 mod masks;
+mod near;
 mod owners;
 mod page_call;
 mod person;
@@ -58,13 +59,14 @@ mod tab_task;
 mod traffic;
 mod wait;
 mod watch;
+mod windows;
 mod workers;
 
 pub use browser::Browser;
 pub use capture::{CaptureRequest, TabCapture};
 pub use console::{ConsoleEntry, ConsoleLevel, ConsoleLog};
 pub use containment::{
-    Connections, Containment, Destinations, Downloads, Popups, Records, TopLevel,
+    Connections, Containment, Destinations, Downloads, Popups, Records, TopLevel, Unheld,
 };
 pub use dedicated::start_command;
 pub use effects::{Acted, Effects, Navigation};

@@ -1,7 +1,7 @@
 //! No new destinations (DESIGN 6.4, R-221): what a touched document may send to, or load from, are the
 //! sites that the turn names or that the document knew before it was touched. Judgements only.
 
-use crate::fence::{Hold, Verdict, shown};
+use crate::fence::{Fence, Hold, Verdict, shown};
 use crate::held::reads;
 use crate::tab_state::TabState;
 use reins_core::{DocumentId, DocumentOrigin, FrameId, Origin, Site};
@@ -85,7 +85,7 @@ impl TabState {
             shown.is_some_and(|shown| *shown != own && self.fence.is_touched(shown))
         };
         let inherits = !is_document && (self.fence.leads_to_heir(document) || late());
-        if !inherits && !self.fence.is_touched(&own) {
+        if !inherits && !self.fence.is_limited(&own) {
             self.know(own, site.clone());
         }
         // What stands in a frame is loaded by the document around it.
@@ -94,7 +94,7 @@ impl TabState {
             self.frames.get(&parent)?.document.clone()
         });
         if let Some(parent) = parent
-            && !self.fence.is_touched(&parent)
+            && !self.fence.is_limited(&parent)
         {
             self.know(parent, site);
         }
@@ -144,7 +144,7 @@ impl TabState {
             let shown: HashSet<DocumentId> =
                 self.frames.values().filter_map(|frame| frame.document.clone()).collect();
             let fence = &self.fence;
-            self.reach.known.retain(|known, _| shown.contains(known) || fence.is_touched(known));
+            self.reach.known.retain(|known, _| shown.contains(known) || fence.is_limited(known));
             let known = &self.reach.known;
             self.reach.homes.retain(|document, _| known.contains_key(document));
         }
@@ -246,9 +246,12 @@ impl TabState {
             return Verdict::Pass;
         }
         let parent = self.frames.get(frame).and_then(|f| f.parent.clone());
-        let Some((document, hold)) = parent.and_then(|parent| self.holder(&parent)) else {
-            return Verdict::Pass;
-        };
+        let holder = parent.and_then(|parent| {
+            self.holder(&parent).or_else(|| {
+                self.near_of(&parent).filter(|(document, _)| self.is_same_party(document))
+            })
+        });
+        let Some((document, hold)) = holder else { return Verdict::Pass };
         let own = self.frames.get(frame).and_then(|f| f.document.clone());
         if own.is_some_and(|own| self.knows(&own, url)) && !hold.forgets() {
             return Verdict::Pass;
@@ -258,35 +261,58 @@ impl TabState {
 
     /// Judges anything but a document.
     pub(crate) fn judge_resource(&mut self, request: ResourceRequest<'_>) -> Verdict {
+        let what = if reads(request.method) { "load something from" } else { "send something to" };
+        if let Some((document, hold)) = self.holder_of(request, Fence::touched_by, Self::holder) {
+            return self.judge_site(&document, &hold, request.url, what);
+        }
+        match self.holder_of(request, Fence::near, Self::near_of) {
+            Some((document, hold)) => self.judge_near(&document, &hold, request.url, what),
+            None => Verdict::Pass,
+        }
+    }
+
+    /// The document that answers for a request, as `held` tells by document and `around` by frame.
+    fn holder_of(
+        &self,
+        request: ResourceRequest<'_>,
+        held: impl Fn(&Fence, &DocumentId) -> Option<Hold>,
+        around: impl Fn(&Self, &FrameId) -> Option<(DocumentId, Hold)>,
+    ) -> Option<(DocumentId, Hold)> {
         let by_network = request.network.and_then(|network| {
             let key = (request.session.to_owned(), network.to_owned());
             let document = DocumentId::new(self.requests.get(&key)?.document.as_str());
-            let hold = self.fence.touched_by(&document);
+            let hold = held(&self.fence, &document);
             Some(hold.map(|hold| (document, hold)))
         });
-        let holder = match by_network {
-            // The document is known. If it is not touched, it may be one that a touched one made.
-            Some(Some(touched)) => Some(touched),
-            Some(None) => self.holder(request.frame),
-            None => self.holder(request.frame).or_else(|| {
+        match by_network {
+            // The document is known. If it is not held, it may be one that a held one made.
+            Some(Some(found)) => Some(found),
+            Some(None) => around(self, request.frame),
+            None => around(self, request.frame).or_else(|| {
                 let document = self.reach.last.get(request.frame)?.clone();
-                let hold = self.fence.touched_by(&document)?;
+                let hold = held(&self.fence, &document)?;
                 Some((document, hold))
             }),
-        };
-        let Some((document, hold)) = holder else { return Verdict::Pass };
-        let what = if reads(request.method) { "load something from" } else { "send something to" };
-        self.judge_site(&document, &hold, request.url, what)
+        }
     }
 
     /// The touched document that answers for a frame: its own, or the one around it that made it.
     pub(crate) fn holder(&self, frame: &FrameId) -> Option<(DocumentId, Hold)> {
+        self.answering(frame, |document| self.fence.touched_by(document))
+    }
+
+    /// The document for which `held` finds something, of a frame or of those around it that made it.
+    pub(crate) fn answering(
+        &self,
+        frame: &FrameId,
+        held: impl Fn(&DocumentId) -> Option<Hold>,
+    ) -> Option<(DocumentId, Hold)> {
         let mut at = frame;
         // No tree of frames is deeper; one that is being rebuilt could hold a circle for a moment.
         for _ in 0..64 {
             let shown = self.frames.get(at)?;
             if let Some(document) = &shown.document
-                && let Some(hold) = self.fence.touched_by(document)
+                && let Some(hold) = held(document)
             {
                 return Some((document.clone(), hold));
             }

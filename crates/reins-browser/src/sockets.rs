@@ -89,6 +89,7 @@ impl TabState {
         if self.sockets.unheld || (self.sockets.told.is_empty() && !self.fence.reaches_any()) {
             return Vec::new();
         }
+        let speakers = self.speakers();
         let mut sessions: HashMap<String, Change> = HashMap::new();
         let mut free = HashSet::new();
         for frame in self.frames.values() {
@@ -98,6 +99,17 @@ impl TabState {
                 let sites = entry.1.get_or_insert_default();
                 let own = frame.document.iter().chain([&document]);
                 if !self.add_reachable(own, &hold, sites) {
+                    free.insert(id);
+                }
+            } else if let Some((document, hold)) = self.near_of(&frame.id) {
+                let sites = entry.1.get_or_insert_default();
+                let own = frame.document.iter().chain([&document]);
+                let mut limited = self.add_reachable(own, &hold, sites);
+                // What a touched one could send there itself is no way around.
+                for (touched, spoken) in speakers.iter().filter(|_| !hold.forgets()) {
+                    limited &= self.add_reachable([touched], spoken, sites);
+                }
+                if !limited {
                     free.insert(id);
                 }
             }
@@ -149,7 +161,7 @@ impl TabState {
             if own.is_some() && at.as_ref() != own {
                 continue;
             }
-            let hold = self.fence.touched_by(document);
+            let hold = self.fence.touched_by(document).or_else(|| self.fence.near(document));
             if let Some(hold) = &hold {
                 held |= self.add_reachable([document], hold, sites);
             }
@@ -215,7 +227,8 @@ impl TabState {
     /// A touched document among those of a session, or the main one: workers have sessions of their own.
     fn session_holder(&self, session: Option<&str>) -> Option<(DocumentId, Hold)> {
         let frames = self.frames_of(session);
-        frames.iter().find_map(|frame| self.holder(frame))
+        let touched = frames.iter().find_map(|frame| self.holder(frame));
+        touched.or_else(|| frames.iter().find_map(|frame| self.near_of(frame)))
     }
 
     fn frames_of(&self, session: Option<&str>) -> Vec<FrameId> {

@@ -167,9 +167,9 @@ impl Children<'_> {
         {
             drop(child.post(sockets::limit(Reached::Sockets, Some(&sites)), ARMING));
         }
-        let records = self.tab.containment.records;
         let recording = self.tab.browser.upgrade().and_then(|browser| browser.recording());
-        arm_child(&child, &attached.target_info.r#type, wide, records, recording.as_deref());
+        let kind = &attached.target_info.r#type;
+        arm_child(&child, kind, wide, &self.tab.containment, recording.as_deref());
     }
 
     fn said(&self, event: &Event, session: &Session) -> Result<(), EventError> {

@@ -2,6 +2,7 @@
 //! tab. While a document of their site is touched, they reach what such documents and they themselves
 //! knew before. Interception comes too late for some of them, so the browser itself gets the rules.
 
+use crate::arm::take_unheld_from_worker;
 use crate::browser::Inner;
 use crate::fence::shown;
 use crate::held::reads;
@@ -44,11 +45,13 @@ pub(crate) fn attached(browser: &Arc<Inner>, attached: AttachedToTarget) {
     let mut events = session.events(&[RequestWillBeSent::METHOD, SocketCreated::METHOD]);
     let id = attached.session_id;
     let weak = Arc::downgrade(browser);
+    let kind = attached.target_info.r#type;
+    take_unheld_from_worker(&session, &kind, browser.containment.unheld);
     let enabled = session.post(NetworkEnable::without_bodies(), ARMING);
     drop(session.post(auto_attach(), ARMING));
     // A shared worker takes rules when it is there. A service worker may wait for several sessions, and
     // answers none of them before.
-    let comes_later = attached.target_info.r#type == "shared_worker";
+    let comes_later = kind == "shared_worker";
     if comes_later {
         let weak = weak.clone();
         tokio::spawn(async move {

@@ -65,6 +65,9 @@ pub struct ControlOptions {
     pub downloads: Option<PathBuf>,
     /// Directories that uploads may take files from, links resolved.
     pub upload_roots: Vec<PathBuf>,
+    /// Whether pages of a guarded browser that is started here have calls (WebRTC) and WebTransport, which nothing
+    /// can hold to the sites they know.
+    pub calls: bool,
     /// Whether what pages log and load is kept for the tools that show it.
     pub inspect: bool,
     /// Where receipts and saved files live.

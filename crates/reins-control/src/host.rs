@@ -7,7 +7,7 @@ use crate::way_out::{Beyond, WayOut};
 use futures_util::future::BoxFuture;
 use reins_browser::{
     Browser, BrowserError, BrowserEvent, BrowserEvents, Connections, Containment, Destinations,
-    Downloads, LaunchOptions, OpenedBy, Popups, Profile, Records, TopLevel,
+    Downloads, LaunchOptions, OpenedBy, Popups, Profile, Records, TopLevel, Unheld,
 };
 use reins_core::{OriginPattern, TabId};
 use reins_egress::Refusals;
@@ -48,6 +48,8 @@ pub(crate) struct Host {
     /// The app, where the browser is pinned.
     app: Vec<OriginPattern>,
     beyond: Beyond,
+    /// Whether pages have what nothing can hold.
+    calls: bool,
     browser: tokio::sync::Mutex<Option<Browser>>,
     /// What a pinned browser goes out by.
     way_out: Mutex<Option<WayOut>>,
@@ -64,6 +66,7 @@ impl Host {
             source: options.source.clone(),
             app: options.app.clone(),
             beyond: options.beyond.clone(),
+            calls: options.calls,
             way_out: Mutex::default(),
             containment: Containment {
                 top_level: if pinned { TopLevel::Only(options.app.clone()) } else { TopLevel::Any },
@@ -76,6 +79,7 @@ impl Host {
                 upload_roots: options.upload_roots.clone(),
                 records: if options.inspect { Records::LogAndTraffic } else { Records::Nothing },
                 connections: Connections::Direct,
+                unheld: Unheld::Left,
             },
             browser: tokio::sync::Mutex::new(None),
             closing: CancellationToken::new(),
@@ -116,6 +120,8 @@ impl Host {
                     containment.connections = way_out.connections();
                     // That of a browser that is gone ends here.
                     *self.way_out() = Some(way_out);
+                } else if !self.calls {
+                    containment.unheld = Unheld::Taken;
                 }
                 Browser::launch(LaunchOptions {
                     binary: binary.clone(),

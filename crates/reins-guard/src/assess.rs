@@ -266,12 +266,13 @@ pub(crate) fn is_native_check(target: &TargetRecord) -> bool {
     target.tag == "input" && matches!(target.input_type.as_deref(), Some("checkbox" | "radio"))
 }
 
-/// Whether an element is a native submit control, image inputs included.
+/// Whether an element is a native submit control, image inputs included. A button without a form is one
+/// by default only: it submits nothing, and nothing tells what its script does.
 pub(crate) fn is_submit_control(target: &TargetRecord) -> bool {
     target.submission.is_some()
         || matches!(
             (target.tag.as_str(), target.input_type.as_deref()),
-            ("input", Some("submit" | "image")) | ("button", Some("submit"))
+            ("input", Some("submit" | "image"))
         )
 }
 

@@ -40,6 +40,10 @@ pub(crate) struct BrowserFlags {
     /// Let downloads into this directory (default: downloads are refused)
     #[arg(long, value_name = "DIR")]
     pub(crate) downloads: Option<PathBuf>,
+    /// Leave pages calls (WebRTC) and WebTransport, by which a page could send anywhere past all
+    /// checks (default: a browser started here has neither, unless it is pinned)
+    #[arg(long)]
+    pub(crate) calls: bool,
     /// Let uploads take files from this directory (default: none; repeatable)
     #[arg(long, value_name = "DIR")]
     pub(crate) upload_root: Vec<PathBuf>,
@@ -119,6 +123,7 @@ impl BrowserFlags {
             inspect: false,
             data_dir,
             strict_clicks: false,
+            calls: self.calls,
             critic: None,
         })
     }

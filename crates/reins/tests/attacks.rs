@@ -162,4 +162,4 @@ fn the_corpus_is_whole() {
 }
 
 /// The corpus only grows.
-const LEAST_CASES: usize = 304;
+const LEAST_CASES: usize = 308;

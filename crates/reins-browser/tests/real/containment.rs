@@ -357,3 +357,23 @@ async fn r181_a_touched_document_is_restricted_in_the_cache_as_well() {
     world.page_waits(100).await;
     assert_eq!(world.site.requests("/evil"), 0);
 }
+
+/// R-176. Regression: a window that was led away in the moment of its opening got its request out, since Chromium
+/// lets go of what is held in a tab that closes. About one in four did.
+#[tokio::test]
+async fn r176_a_window_that_is_led_away_as_it_opens_sends_nothing() {
+    let page = "<button onclick=\"open('').location=E\">Press</button>\
+        <script>const E='http://localhost:'+location.port+'/evil'</script>";
+    let world = World::start([("/", Page::html(page)), ("/evil", Page::html("evil"))]).await;
+    for _ in 0..12 {
+        done(&world.act_guarded(home(&world)).await);
+        done(&world.click_guarded("Press").await);
+    }
+    world.page_waits(300).await;
+    assert_eq!(world.site.requests("/evil"), 0);
+    assert_eq!(world.browser.tabs().len(), 1);
+}
+
+fn home(world: &World) -> Action {
+    Action::Navigate { tab: world.tab.clone(), url: world.site.url("/") }
+}

@@ -240,6 +240,7 @@ pub(crate) fn options(dir: &Path, level: Level, source: BrowserSource) -> Contro
         inspect: false,
         data_dir: dir.to_owned(),
         critic: None,
+        calls: false,
         strict_clicks: false,
     }
 }

@@ -84,6 +84,7 @@ impl Desk {
             upload_roots: Vec::new(),
             inspect: false,
             data_dir: data.path().to_owned(),
+            calls: false,
             strict_clicks: false,
             critic: None,
         };

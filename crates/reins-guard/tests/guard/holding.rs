@@ -39,6 +39,8 @@ fn what_cannot_be_classified_runs_and_is_held() {
     let (from, to) = (element("div", "generic", "Card"), element("div", "generic", "Done"));
     for action in [
         click(button("Show more")),
+        // A button without a form is a submit control that submits nothing.
+        click(TargetRecord { input_type: Some("submit".to_owned()), ..button("Show more") }),
         click(element("div", "generic", "")),
         click(link("More", "javascript:void(0)")),
         click(TargetRecord { role: "button".to_owned(), ..link("A", &format!("{HERE}/known")) }),

@@ -54,7 +54,8 @@ fn asks_everywhere(action: &Action, kind: RiskKind) {
     }
 }
 
-/// whatever its label says, image inputs included, with or without a form.
+/// whatever its label says, image inputs included. A button without a form submits nothing; nothing tells
+/// what it does, and it asks as such.
 /// W-110, W-111: what commits asks, whatever its caption says.
 #[test]
 fn r149_every_native_submit_control_asks() {
@@ -69,6 +70,11 @@ fn r149_every_native_submit_control_asks() {
         ..element("span", "generic", "Harmless")
     };
     asks_everywhere(&click(inside), RiskKind::Submit);
+    let formless = TargetRecord {
+        input_type: Some("submit".to_owned()),
+        ..element("button", "button", "Harmless")
+    };
+    asks_everywhere(&click(formless), RiskKind::Unclassified);
     // A submit control that pretends to be something else is a submit control.
     let disguised = TargetRecord {
         role: "link".to_owned(),

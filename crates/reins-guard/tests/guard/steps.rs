@@ -335,7 +335,7 @@ fn clicking() -> Vec<Step> {
                 ..input("image", "")
             }),
         ),
-        risky("a submit control without a form", click(formless)),
+        risky("a button without a form", click(formless)),
         risky(
             "a button of a form that closes a dialog",
             click(submit("Close", HERE, FormMethod::Dialog)),
