@@ -346,6 +346,12 @@ impl StandIn {
         let close = CloseTarget { target_id: self.tab.id.as_str() };
         if let Err(error) = browser.inner.root.run(close, ARMING).await {
             tracing::debug!(%error, "a tab was gone before it was closed");
+            return;
+        }
+        // Whoever lists the tabs next must not see it any more.
+        let closed = self.tab.until(Instant::now() + ARMING, |state| state.closed.then_some(()));
+        if closed.await.is_none() {
+            tracing::debug!("a tab takes long to close");
         }
     }
 }

@@ -138,6 +138,10 @@ async fn the_socket_is_the_owners_and_a_killed_daemon_is_replaced() {
     let daemon = daemon_of(data).expect("a daemon runs");
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon), nix::sys::signal::Signal::SIGKILL)
         .unwrap();
+    // It is another process's end, and nobody tells of it: until then its socket still takes connections.
+    while daemon_of(data) == Some(daemon) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let (code, page) = verb(data, &["open", "/", &app(&site)]).await;
     assert!(code == 0 && page.contains("# Desk"), "{page}");
     assert_ne!(daemon_of(data), Some(daemon));
