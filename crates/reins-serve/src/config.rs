@@ -272,36 +272,37 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, ServeError> {
         let failed = |reason: String| ServeError::Config { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-        Self::parse(&text).map_err(failed)
+        Self::parse(&text, path)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let config: Self = toml::from_str(text).map_err(|e| e.to_string())?;
+    fn parse(text: &str, path: &Path) -> Result<Self, ServeError> {
+        let failed = |reason: String| ServeError::Config { path: path.to_owned(), reason };
+        let config: Self = toml::from_str(text).map_err(|e| failed(e.to_string()))?;
         for token in &config.tokens {
             if token.digest().is_none() {
-                return Err(format!(
-                    "the token '{}' needs a hash such as sha256:<64 hex digits>",
-                    token.name
-                ));
+                let name = &token.name;
+                let hash = "a hash such as sha256:<64 hex digits>";
+                return Err(failed(format!("the token '{name}' needs {hash}")));
             }
             if !fits(&token.name) || !fits(&token.tenant) {
-                return Err(format!(
-                    "names and tenants of tokens are 1 to {} characters",
-                    limits::NAME_CHARS
-                ));
+                let most = limits::NAME_CHARS;
+                return Err(failed(format!(
+                    "names and tenants of tokens are 1 to {most} characters"
+                )));
             }
         }
         if !fits(&config.server.owner_tenant) {
-            return Err("owner_tenant must not be empty".into());
+            return Err(failed("owner_tenant must not be empty".into()));
         }
         for origin in &config.server.origins {
-            Origin::parse(origin).map_err(|e| format!("origins: {e}"))?;
+            Origin::parse(origin).map_err(|e| failed(format!("origins: {e}")))?;
         }
         if let Some(hook) = &config.webhook {
-            web_url(&hook.url).map_err(|e| format!("webhook.url: {e}"))?;
+            web_url(&hook.url).map_err(|e| failed(format!("webhook.url: {e}")))?;
         }
         if config.requests.per_second == 0 || config.requests.burst == 0 {
-            return Err("requests.per_second and requests.burst must be at least 1".into());
+            let least = "requests.per_second and requests.burst must be at least 1";
+            return Err(failed(least.into()));
         }
         Ok(config)
     }
@@ -327,7 +328,7 @@ mod tests {
              [quota.tenants]\nacme = 5\n[[tokens]]\nname = \"ci\"\ntenant = \"acme\"\n\
              scopes = [\"read\", \"act\"]\nhash = \"sha256:{hash}\"\n"
         );
-        let config = Config::parse(&text).unwrap();
+        let config = Config::parse(&text, Path::new("x")).unwrap();
         assert_eq!(config.server.port, 0);
         assert_eq!(config.quota.minutes(&TenantId::new("acme")), Some(5));
         assert_eq!(config.quota.minutes(&TenantId::new("other")), Some(100));
@@ -339,7 +340,7 @@ mod tests {
             ("[requests]\nburst = 0\n", "burst"),
             ("[server]\norigins = ['nowhere']\n", "nowhere"),
         ] {
-            let error = Config::parse(text).unwrap_err();
+            let error = Config::parse(text, Path::new("x")).unwrap_err().to_string();
             assert!(error.contains(word), "{text}: {error}");
         }
     }

@@ -11,6 +11,7 @@ use reins_core::{SandboxId, Secret, TenantId};
 use reins_store::BrowserSession;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use thiserror::Error;
 
 /// What a person or a program wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +160,7 @@ impl Webhook {
                 self.without_answer()
             }),
             Err(error) => {
-                tracing::warn!(error, kind = kind.word(), "the webhook did not answer");
+                tracing::warn!(%error, kind = kind.word(), "the webhook did not answer");
                 self.without_answer()
             }
         }
@@ -181,13 +182,13 @@ impl Webhook {
         tenant: &TenantId,
         id: &str,
         subject: &Value,
-    ) -> Result<Vec<u8>, String> {
+    ) -> Result<Vec<u8>, NoAnswer> {
         let mut pause = limits::HOOK_PAUSE;
         let mut last = String::new();
         for attempt in 1..=limits::HOOK_TRIES {
             match self.once(app, kind, tenant, id, subject).await {
                 Ok(body) => return Ok(body),
-                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Final(error)) => return Err(NoAnswer(error)),
                 Err(Failure::Again(error)) => last = error,
             }
             if attempt < limits::HOOK_TRIES {
@@ -199,7 +200,7 @@ impl Webhook {
                 pause *= 2;
             }
         }
-        Err(last)
+        Err(NoAnswer(last))
     }
 
     async fn once(
@@ -243,6 +244,11 @@ impl Webhook {
         read(answer).await
     }
 }
+
+/// The webhook gave no answer that counts.
+#[derive(Debug, Error)]
+#[error("{0}")]
+struct NoAnswer(String);
 
 enum Failure {
     /// Another try may help.

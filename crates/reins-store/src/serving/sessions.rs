@@ -83,8 +83,8 @@ impl Store {
                     "INSERT INTO browser_sessions (id, tenant, sandbox, mode, status, recording,
                      started_at, stop_at, ran_ms, ended_at, reason, error, told)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-                     ON CONFLICT (id) DO UPDATE SET status = ?5, recording = ?6, ran_ms = ?9,
-                     ended_at = ?10, reason = ?11, error = ?12, told = ?13",
+                     ON CONFLICT (id) DO UPDATE SET status = ?5, recording = ?6, started_at = ?7,
+                     ran_ms = ?9, ended_at = ?10, reason = ?11, error = ?12, told = ?13",
                     params![
                         session.id.as_str(),
                         session.tenant.as_str(),
