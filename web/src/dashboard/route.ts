@@ -65,6 +65,13 @@ export const to = {
   settings: "#/settings",
 };
 
+/** Takes the fragment out of the address and of the history. */
+export function forgetFragment(): void {
+  history.replaceState(null, "", location.pathname);
+  // No event tells of this.
+  fragment.value = "";
+}
+
 export function go(fragment: string): void {
   location.hash = fragment;
 }

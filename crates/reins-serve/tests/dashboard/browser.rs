@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use std::ops::Deref;
 use std::time::Duration;
 
-const LONG: Duration = Duration::from_secs(40);
+const LONG: Duration = Duration::from_secs(60);
+
+/// Less than a call's deadline, so that what the page shows instead can still be told.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// The fastest change of a page that a test waits for is a picture away.
 const UNTIL: &str = "(async () => { for (;;) { const found = (() => EXPRESSION)(); if (found) return found; \
@@ -116,7 +119,7 @@ impl Page {
     /// Waits until an expression is true, and answers it.
     pub(crate) async fn until(&self, expression: &str) -> Value {
         let text = expression.replace('\n', " ");
-        match tokio::time::timeout(LONG, self.run(&UNTIL.replace("EXPRESSION", &text))).await {
+        match tokio::time::timeout(PATIENCE, self.run(&UNTIL.replace("EXPRESSION", &text))).await {
             Ok(value) => value,
             Err(_) => panic!(
                 "never so: {expression}\n{}",
@@ -191,7 +194,7 @@ impl Page {
     pub(crate) async fn press(&self, text: &str) {
         let mark = format!(
             "(() => {{ document.querySelectorAll('[data-pressed]').forEach(e => delete e.dataset.pressed); \
-             const b = [...document.querySelectorAll('button, a, summary')].find(b => b.innerText.trim() === {} && !b.disabled); \
+             const b = [...document.querySelectorAll('button, a, summary')].find(b => b.innerText.trim().replace(/\\s+/g, ' ') === {} && !b.disabled); \
              if (!b) return false; b.dataset.pressed = ''; return true }})()",
             json!(text)
         );

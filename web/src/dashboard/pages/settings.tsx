@@ -23,8 +23,8 @@ export function SettingsPage() {
       <Failure text={known.error ?? deed.error} />
       {shown
         ? <>
-            <Levels shown={shown} disabled={!manages || deed.busy} keep={keep} />
-            <Rules rules={shown.site_rules} disabled={!manages || deed.busy} keep={keep} />
+            <Levels shown={shown} disabled={!manages} keep={keep} />
+            <Rules rules={shown.site_rules} disabled={!manages} keep={keep} />
             <Providers shown={shown} />
           </>
         : known.error ? null : <p class="quiet" role="status">Reading…</p>}

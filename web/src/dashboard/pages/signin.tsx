@@ -3,7 +3,7 @@ import { signIn } from "../api/calls";
 import { me } from "../api/client";
 import { Failure } from "../parts/pieces";
 import { useDeed } from "../parts/resource";
-import { codeIn } from "../route";
+import { codeIn, forgetFragment } from "../route";
 
 /** Signing in by the one-time link of the terminal. The code leaves the address before anything else happens. */
 export function SignIn() {
@@ -15,7 +15,7 @@ export function SignIn() {
     const taken = () => {
       const code = codeIn(location.hash);
       if (!code) return;
-      history.replaceState(null, "", location.pathname);
+      forgetFragment();
       void enter(code);
     };
     taken();
