@@ -96,11 +96,14 @@ async fn main() {
     {
         bytes += jpeg.len();
         drawn.push(on_its_way);
-        frames.push((at, colour(&jpeg)));
+        frames.push((at, jpeg));
     }
     let told =
         site.seen().into_iter().find(|seen| seen.path == "/times").expect("the page's times");
     let times: Vec<f64> = serde_json::from_str(&told.body).unwrap();
+    // Decoding takes longer than the way of a frame, so it waits until all have come.
+    let frames: Vec<(f64, Option<usize>)> =
+        frames.into_iter().map(|(at, jpeg)| (at, colour(&jpeg))).collect();
     let mut waits = Vec::new();
     let mut from = 0;
     for (n, time) in times.iter().enumerate() {

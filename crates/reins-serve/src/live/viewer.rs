@@ -235,7 +235,7 @@ impl Viewer {
             },
             FromViewer::Input { input } => match input.bounded() {
                 Ok(input) => self.deed(Deed::Input(input)),
-                Err(why) => self.refuse("input", why),
+                Err(why) => self.refuse("input", &why.to_string()),
             },
             FromViewer::Copy {} => self.deed(Deed::Copy),
         }

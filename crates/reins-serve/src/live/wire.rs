@@ -6,6 +6,7 @@ use reins_browser::{KeyAction, PersonInput, PointerAction};
 use reins_core::{Modifiers, MouseButton, Secret};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
+use thiserror::Error;
 
 /// All that a viewer can say. Nothing else is understood.
 #[derive(Deserialize)]
@@ -61,6 +62,25 @@ pub(crate) enum Input {
     },
 }
 
+/// Which bound an input breaks (S-X09).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum OutOfBounds {
+    #[error("clicks is a number from 1 to 3")]
+    Clicks,
+    #[error("key is a name of 1 to 32 characters")]
+    Key,
+    #[error("code has at most 32 characters")]
+    Code,
+    #[error("text has at most 2000 characters; paste it in parts")]
+    Text,
+    #[error("x and y are fractions from 0 to 1")]
+    Place,
+    #[error("dx and dy are at most 10000")]
+    Turn,
+    #[error("modifiers is a bit set: 1 Alt, 2 Control, 4 Meta, 8 Shift")]
+    Modifiers,
+}
+
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Pointer {
@@ -92,12 +112,12 @@ pub(crate) fn read(text: &str) -> Option<FromViewer> {
 
 impl Input {
     /// The same within its bounds, or which bound it breaks.
-    pub(crate) fn bounded(self) -> Result<PersonInput, &'static str> {
+    pub(crate) fn bounded(self) -> Result<PersonInput, OutOfBounds> {
         Ok(match self {
             Self::Pointer { action, x, y, button, buttons, clicks, modifiers } => {
                 let clicks = clicks.unwrap_or(1);
                 if !(1..=3).contains(&clicks) {
-                    return Err("clicks is a number from 1 to 3");
+                    return Err(OutOfBounds::Clicks);
                 }
                 PersonInput::Pointer {
                     action: match action {
@@ -127,10 +147,10 @@ impl Input {
             },
             Self::Key { action, key, code, modifiers } => {
                 if key.is_empty() || key.chars().count() > KEY_CHARS {
-                    return Err("key is a name of 1 to 32 characters");
+                    return Err(OutOfBounds::Key);
                 }
                 if code.chars().count() > KEY_CHARS {
-                    return Err("code has at most 32 characters");
+                    return Err(OutOfBounds::Code);
                 }
                 let action = match action {
                     Press::Down => KeyAction::Down,
@@ -140,7 +160,7 @@ impl Input {
             }
             Self::Text { text } => {
                 if text.chars().count() > TEXT_CHARS {
-                    return Err("text has at most 2000 characters; paste it in parts");
+                    return Err(OutOfBounds::Text);
                 }
                 PersonInput::Text(Secret::new(text))
             }
@@ -148,18 +168,18 @@ impl Input {
     }
 }
 
-fn fraction(value: f64) -> Result<f64, &'static str> {
+fn fraction(value: f64) -> Result<f64, OutOfBounds> {
     // What is no number is in no range.
-    (0.0..=1.0).contains(&value).then_some(value).ok_or("x and y are fractions from 0 to 1")
+    (0.0..=1.0).contains(&value).then_some(value).ok_or(OutOfBounds::Place)
 }
 
-fn turned(value: f64) -> Result<f64, &'static str> {
-    (-WHEEL..=WHEEL).contains(&value).then_some(value).ok_or("dx and dy are at most 10000")
+fn turned(value: f64) -> Result<f64, OutOfBounds> {
+    (-WHEEL..=WHEEL).contains(&value).then_some(value).ok_or(OutOfBounds::Turn)
 }
 
-fn held(bits: u8) -> Result<Modifiers, &'static str> {
+fn held(bits: u8) -> Result<Modifiers, OutOfBounds> {
     if bits > 15 {
-        return Err("modifiers is a bit set: 1 Alt, 2 Control, 4 Meta, 8 Shift");
+        return Err(OutOfBounds::Modifiers);
     }
     Ok(Modifiers {
         alt: bits & 1 != 0,
@@ -234,7 +254,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn input(json: &str) -> Option<Result<PersonInput, &'static str>> {
+    fn input(json: &str) -> Option<Result<PersonInput, OutOfBounds>> {
         match read(&format!(r#"{{"type":"input","input":{json}}}"#))? {
             FromViewer::Input { input } => Some(input.bounded()),
             _ => None,
