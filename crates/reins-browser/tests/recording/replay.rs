@@ -15,7 +15,7 @@ const TEXT: &str = r"function text(n){
   if(n.shadowRoot)for(const c of n.shadowRoot.childNodes)out+=' '+text(c);
   for(const c of n.childNodes)out+=text(c)+(c.nodeType===1?' ':'');
   return out}
-const textOf=d=>text(d.documentElement).replace(/\s+/g,' ').trim();";
+const textOf=d=>d?.documentElement?text(d.documentElement).replace(/\s+/g,' ').trim():'';";
 
 pub(crate) async fn text(world: &World) -> String {
     world
@@ -48,6 +48,12 @@ pub(crate) async fn shown(world: &World, html: String, fits: &str) -> String {
     world.eval(&expression).await.as_str().unwrap_or_default().to_owned()
 }
 
+/// What a file holds, cut.
+fn events_of(html: &str) -> String {
+    let (_, events) = html.split_once("\"events\":").unwrap_or_default();
+    events.chars().take(6_000).collect()
+}
+
 pub(crate) fn same(wanted: &str) -> String {
     format!("now=>now==={}", serde_json::to_string(wanted).unwrap())
 }
@@ -63,8 +69,9 @@ async fn s101_the_replay_of_every_page_shows_the_text_it_ended_with() {
         world.eval("const z=document.createElement('i');z.textContent='THE-END';document.body.append(z);0").await;
         tape.until_text("THE-END").await;
         let wanted = text(&world).await;
-        let got = shown(&world, tape.export(), &same(&wanted)).await;
-        assert_eq!(got, wanted, "{path}");
+        let html = tape.export();
+        let got = shown(&world, html.clone(), &same(&wanted)).await;
+        assert_eq!(got, wanted, "{path}: {}", events_of(&html));
     }
 }
 
@@ -72,9 +79,9 @@ async fn s101_the_replay_of_every_page_shows_the_text_it_ended_with() {
 #[tokio::test]
 async fn s101_frames_of_other_processes_and_closed_roots_are_shown() {
     let outer = r#"<h1>Outer</h1><iframe id=x></iframe><iframe src=/same></iframe><iframe sandbox=allow-scripts src=/boxed></iframe>
-<div id=closed></div><late-one></late-one><my-box>light</my-box>
+<div id=shut></div><late-one></late-one><my-box>light</my-box>
 <script>x.src='http://localhost:'+location.port+'/cross';
-closed.attachShadow({mode:'closed'}).innerHTML='<p>CLOSED-ROOT</p>';
+shut.attachShadow({mode:'closed'}).innerHTML='<p>CLOSED-ROOT</p>';
 customElements.define('my-box',class extends HTMLElement{constructor(){super();const r=this.attachShadow({mode:'closed'});r.innerHTML='<b>CLOSED-BOX</b><slot></slot>';setTimeout(()=>r.append(' CLOSED-LATER'),2500)}});
 setTimeout(()=>customElements.define('late-one',class extends HTMLElement{constructor(){super();this.attachShadow({mode:'open'}).innerHTML='<b>LATE-ROOT</b>'}}),800);
 </script>"#;
