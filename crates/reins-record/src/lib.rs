@@ -31,4 +31,4 @@ pub use medium::{Files, Medium, Sink};
 pub use player::{PLAYER_POLICY, player_page};
 pub use search::Hit;
 pub use sparse::Sparse;
-pub use writer::{Accepted, CutShort, Options, Recorder};
+pub use writer::{Accepted, CutShort, OnCut, Options, Recorder};

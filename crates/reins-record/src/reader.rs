@@ -41,7 +41,8 @@ impl Reader {
     /// Whether someone writes it.
     pub(crate) fn is_live(&self) -> bool {
         let Ok(lock) = File::open(self.dir.join(LOCK)) else { return false };
-        match lock.try_lock() {
+        // Shared, so that two who look do not take each other for the one who writes.
+        match lock.try_lock_shared() {
             Ok(()) => false,
             Err(std::fs::TryLockError::WouldBlock) => true,
             Err(std::fs::TryLockError::Error(_)) => false,

@@ -25,6 +25,9 @@ const END_BYTES: usize = 1 << 10;
 /// What a secret is replaced by.
 const REDACTED: &str = "[redacted]";
 
+/// Is told that a recording ended before its session.
+pub type OnCut = Box<dyn FnOnce(&CutShort) + Send>;
+
 /// How a recording is written.
 pub struct Options {
     /// Values that must not be in it, such as the session's token.
@@ -34,7 +37,7 @@ pub struct Options {
     /// Where it is written.
     pub medium: Box<dyn Medium>,
     /// Told once if it ends before its session, from the thread that writes.
-    pub on_cut: Option<Box<dyn FnOnce(&CutShort) + Send>>,
+    pub on_cut: Option<OnCut>,
 }
 
 impl Default for Options {
@@ -295,7 +298,7 @@ struct Writer {
     shared: Arc<Shared>,
     tape: Tape,
     end: File,
-    on_cut: Option<Box<dyn FnOnce(&CutShort) + Send>>,
+    on_cut: Option<OnCut>,
     /// Held as long as the recording is written.
     _lock: File,
 }

@@ -17,6 +17,8 @@ const PICTURE_SHARE = 20;
 let pictured = 0;
 let cost = 0;
 let rules = 0;
+/** Something is there that no picture has. */
+let owed = false;
 
 let stop: (() => void) | undefined;
 
@@ -73,11 +75,11 @@ function sweep(): void {
   if (document.hidden) return;
   const found = look();
   if (found.suspects) tell({ suspects: true });
-  const now = performance.now();
-  const since = now - pictured;
+  owed ||= found.roots;
+  const since = performance.now() - pictured;
   if (since < cost * PICTURE_SHARE) return;
   const written = styleRules();
-  if (found.roots || (written !== rules && since > STYLES_MS)) {
+  if (owed || (written !== rules && since > STYLES_MS)) {
     rules = written;
     picture();
   }
@@ -87,6 +89,7 @@ function sweep(): void {
 export function picture(): void {
   const began = performance.now();
   record.takeFullSnapshot();
+  owed = false;
   pictured = performance.now();
   cost = pictured - began;
   flush();

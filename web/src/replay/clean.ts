@@ -19,6 +19,7 @@ export function cleanAttributes(tag: string, attributes: Attributes): Attributes
   for (const [name, value] of Object.entries(attributes)) {
     const lower = name.toLowerCase();
     if (lower.startsWith("on") || lower === "target" || lower === "rel" || lower === "is") continue;
+    if (tag === "iframe" && SHUT.has(lower)) continue;
     if (!ADDRESSES.has(lower)) out[name] = value;
     else if (typeof value !== "string") continue;
     else if (value.startsWith("data:image/") || value.startsWith("#")) out[name] = value;
@@ -27,6 +28,9 @@ export function cleanAttributes(tag: string, attributes: Attributes): Attributes
   }
   return out;
 }
+
+/** Attributes of frames that would shut out what is to be shown in them. They stay within the frame around them. */
+const SHUT = new Set(["sandbox", "csp", "allow", "credentialless", "loading", "name"]);
 
 /** A copy of a node and all below it, with the numbers that `number` gives. */
 export function cleanNode(

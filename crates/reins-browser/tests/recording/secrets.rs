@@ -51,7 +51,7 @@ async fn s102_nothing_typed_leaves_the_page() {
     let world = World::start([("/", Page::html(PAGE))]).await;
     let mut tape = Tape::start(&world);
     done(&world.go("/").await);
-    tape.until_text("Edit me").await;
+    tape.until_text("Fields").await;
     let (_connection, session) = world.stranger().await;
     let fields = [
         ("text.focus()", "text"),
