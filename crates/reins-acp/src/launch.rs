@@ -236,10 +236,13 @@ mod tests {
             own_servers: &["docs".to_owned(), "a.b".to_owned(), server_of_ours()],
         });
         let (_, config) = set.environment.iter().find(|(name, _)| name == "CODEX_CONFIG").unwrap();
-        let config: serde_json::Value = serde_json::from_str(config).unwrap();
-        let servers = config["mcp_servers"].as_object().unwrap();
-        assert_eq!(servers.keys().collect::<Vec<_>>(), ["a.b", "docs"]);
-        assert!(servers.values().all(|server| server["enabled"] == false));
+        let all: serde_json::Map<String, serde_json::Value> = serde_json::from_str(config).unwrap();
+        let named: Vec<&String> = all.keys().filter(|key| key.starts_with("mcp_servers")).collect();
+        // The order counts: what switches one off stands behind the table.
+        assert_eq!(named, ["mcp_servers", "mcp_servers.docs.enabled"]);
+        assert_eq!(all["mcp_servers.docs.enabled"], false);
+        let (table, off) = (config.find("\"mcp_servers\""), config.find("mcp_servers.docs"));
+        assert!(table < off, "{config}");
     }
 
     /// no recipe leaves a shell, files or the web to the agent without saying how it is off;

@@ -226,13 +226,10 @@ fn codex(situation: &Situation<'_>) -> Settings {
     ];
     let features: serde_json::Map<String, Value> =
         off.iter().map(|name| ((*name).to_owned(), false.into())).collect();
-    // One that is called like ours is replaced by ours anyway.
-    let own = situation.own_servers.iter().filter(|name| *name != situation.server);
-    let servers: serde_json::Map<String, Value> =
-        own.map(|name| (name.clone(), json!({"enabled": false}))).collect();
-    let config = json!({
+    let mut config = json!({
         "features": features,
-        "mcp_servers": servers,
+        // The adapter puts ours here, in this place of the order.
+        "mcp_servers": {},
         "web_search": "disabled",
         "tools": {"view_image": false},
         "include_apply_patch_tool": false,
@@ -247,6 +244,14 @@ fn codex(situation: &Situation<'_>) -> Settings {
         "otel": {"exporter": "none"},
         "check_for_update_on_startup": false,
     });
+    // Codex applies these in order, so each comes after the table. One called like ours is replaced by ours.
+    let plain =
+        |name: &&String| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    for name in situation.own_servers.iter().filter(plain) {
+        if name != situation.server {
+            config[format!("mcp_servers.{name}.enabled")] = Value::Bool(false);
+        }
+    }
     Settings {
         environment: quiet(&[
             ("CODEX_CONFIG", &config.to_string()),

@@ -153,6 +153,11 @@ impl<T: Toolbox> Desk<T> {
         read(&state.evidence, &state.memory)
     }
 
+    /// Nobody could read a caption in time.
+    pub(crate) fn unread(&self, caption: &str) {
+        self.lock().deeds.leave_unread(caption);
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,7 +183,8 @@ impl<T: Toolbox> Desk<T> {
         }
         if acts {
             let worked = reply.is_ok() && reply.changed != Some(false);
-            state.deeds.did(step.filter(|_| worked), commits, around.filter(|_| worked));
+            let sent = commitment.filter(|_| commits);
+            state.deeds.did(step.filter(|_| worked), sent, around.filter(|_| worked));
         }
     }
 

@@ -8,7 +8,8 @@ use crate::desk::Desk;
 use crate::error::CallError;
 use crate::limits::{READING, WORDS_BYTES};
 use crate::questions::{
-    ControlEffect, DeletionRequest, EarlierPost, NoAnswer, Questions, SendBan, Subject, Who, typed,
+    ControlEffect, DeletionRequest, EarlierPost, NoAnswer, Questions, SendBan, Subject, Who, slot,
+    typed,
 };
 use crate::submissions::Commitment;
 use crate::text::plain_line;
@@ -36,8 +37,10 @@ const SPEAKING: &[&str] =
 pub(crate) struct Deeds {
     /// Controls that deleted something, each with what it belonged to (W-149).
     deleted: HashSet<Step>,
-    /// Whether something may have been sent since the task began.
-    sent: bool,
+    /// Where something may have been sent to since the task began.
+    sent: HashSet<String>,
+    /// Captions that nobody could read in time: they are not waited for again.
+    unread: HashSet<String>,
     /// What the person said after something had been sent.
     since: Option<String>,
     /// Whether something was deleted since then.
@@ -67,20 +70,30 @@ pub(crate) struct Intent<'a> {
 impl Deeds {
     /// The person said something.
     pub(crate) fn heard(&mut self, words: &str) {
-        if self.sent {
+        if !self.sent.is_empty() {
             self.since = Some(words.to_owned());
             self.undone = false;
         }
     }
 
     /// An act worked or may have.
-    pub(crate) fn did(&mut self, step: Option<Step>, commits: bool, around: Option<Around>) {
-        self.sent |= commits;
+    pub(crate) fn did(
+        &mut self,
+        step: Option<Step>,
+        sent: Option<Commitment>,
+        around: Option<Around>,
+    ) {
+        self.sent.extend(sent.map(|commitment| commitment.target));
         if let Some(step) = step {
             self.deleted.insert(step);
             self.undone = true;
         }
         self.opener = around.map(|around| (Instant::now(), around));
+    }
+
+    /// A caption is not waited for again in this task.
+    pub(crate) fn leave_unread(&mut self, caption: &str) {
+        self.unread.insert(caption.to_owned());
     }
 
     /// What a control in a menu or dialog belongs to, too: whatever was clicked to open it.
@@ -112,12 +125,20 @@ impl<T: Toolbox> Desk<T> {
         if !SPEAKING.contains(&role) || caption.is_empty() || caption.len() > CAPTION_CHARS {
             return None;
         }
-        let slot = crate::questions::slot::<ControlEffect>(Some(caption));
+        if self.with(|state| state.deeds.unread.contains(caption)) {
+            return None;
+        }
+        let slot = slot::<ControlEffect>(Some(caption));
         let subject = Subject::new();
         let asked =
             questions.ask_all(&subject, &[slot], Who::Decision, Some(READING), cancel).await;
-        let answer = asked.into_iter().next()?.ok()?;
-        typed::<ControlEffect>(answer).ok().map(|sure| sure.value)
+        match asked.into_iter().next()? {
+            Ok(answer) => typed::<ControlEffect>(answer).ok().map(|sure| sure.value),
+            Err(_) => {
+                self.unread(caption);
+                None
+            }
+        }
     }
 
     /// Why an act is not made, and the deletion that it is otherwise.
@@ -178,8 +199,8 @@ impl<T: Toolbox> Desk<T> {
         }
     }
 
-    /// Something is to be sent: not if the words forbid it, and after a correction not before what was
-    /// sent earlier is gone, if that was meant.
+    /// Something is to be sent: not if the words forbid it, and after a correction not to the same place
+    /// before what was sent there earlier is gone, if that was meant.
     async fn sending(
         &self,
         intent: &Intent<'_>,

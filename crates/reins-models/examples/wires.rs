@@ -70,7 +70,8 @@ impl From<ModelError> for Wrong {
 fn client(base: &str, format: Format, model: &str) -> Result<ModelClient, Wrong> {
     let endpoint = Endpoint::speaking(&CUSTOM, base, format, None);
     let endpoint = endpoint.map_err(|error| Wrong(error.to_string()))?;
-    Ok(ModelClient::new(&Http::new(None)?, endpoint, model))
+    let http = Http::new(None).map_err(|error| Wrong(error.to_string()))?;
+    Ok(ModelClient::new(&http, endpoint, model))
 }
 
 fn click() -> ToolSpec {
