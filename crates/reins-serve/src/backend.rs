@@ -160,6 +160,7 @@ impl SessionBackend for LocalBackend {
                 },
                 level: order.level,
                 beyond: reins_control::Beyond::default(),
+                calls: false,
                 app: order.app.into_iter().map(OriginPattern::from).collect(),
                 named: Vec::new(),
                 strict_clicks: false,

@@ -133,3 +133,36 @@ async fn events_are_told_as_they_happen_and_again_after_a_number() {
     assert!(text.starts_with("id: 2\n"), "{text}");
     daemon.stop().await;
 }
+
+/// Settings are the tenant's own, wrong ones are refused whole, and only who manages changes them.
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_kept_by_tenant_and_wrong_ones_change_nothing() {
+    let mut daemon = daemon().await;
+    let client = daemon.client("acme").await;
+    let (status, first) = client.get("/v1/settings").await;
+    assert_eq!((status, &first["level"], &first["site_rules"]), (200, &json!("auto"), &json!([])));
+    let rules = json!([{"pattern": "shop.example", "rule": "always"}, {"pattern": "http://127.0.0.1:9", "rule": "never"}]);
+    let put = async |body| client.send(reqwest::Method::PUT, "/v1/settings", Some(body)).await;
+    let (status, kept) = put(json!({"level": "careful", "site_rules": rules})).await;
+    assert_eq!((status, &kept["level"]), (200, &json!("careful")), "{kept}");
+    for (wrong, named) in [
+        (json!({"level": "never"}), "unknown_level"),
+        (json!({"site_rules": [{"pattern": "a b", "rule": "always"}]}), "no_rule"),
+        (json!({"site_rules": [{"pattern": "shop.example", "rule": "perhaps"}]}), "no_rule"),
+    ] {
+        let (status, body) = put(wrong).await;
+        assert_eq!((status, support::code(&body)), (422, named), "{body}");
+    }
+    let (_, after) = client.get("/v1/settings").await;
+    assert_eq!(after, kept);
+    let pattern = |n: usize| after["site_rules"][n]["pattern"].clone();
+    assert_eq!([pattern(0), pattern(1)], ["http://127.0.0.1:9", "https://shop.example"]);
+    let other = daemon.client("other").await;
+    assert_eq!(other.get("/v1/settings").await.1, first);
+    let reader = daemon.token("acme", "reader", &[reins_serve::Scope::Read]).await;
+    let reader = support::Client::new(daemon.port, &reader);
+    let (status, _) =
+        reader.send(reqwest::Method::PUT, "/v1/settings", Some(json!({"level": "ask"}))).await;
+    assert_eq!(status, 403);
+    daemon.stop().await;
+}

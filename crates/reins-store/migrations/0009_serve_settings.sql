@@ -1,6 +1,12 @@
--- What a tenant of `reins serve` has set for its guarded browsers. `rules` is JSON that only the server reads.
+-- What a tenant of `reins serve` has set for its guarded browsers.
 CREATE TABLE serve_settings (
     tenant TEXT PRIMARY KEY,
-    level  TEXT,
-    rules  TEXT NOT NULL
+    level  TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE serve_rules (
+    tenant TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    rule   TEXT NOT NULL,
+    PRIMARY KEY (tenant, origin)
 ) STRICT, WITHOUT ROWID;

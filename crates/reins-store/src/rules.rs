@@ -129,7 +129,7 @@ fn sends(row: &Row<'_>) -> rusqlite::Result<(Origin, Sends)> {
     Ok((origin, sends))
 }
 
-fn rule(row: &Row<'_>) -> rusqlite::Result<StoredRule> {
+pub(crate) fn rule(row: &Row<'_>) -> rusqlite::Result<StoredRule> {
     let origin: String = row.get(0)?;
     let word: String = row.get(1)?;
     Ok(StoredRule {

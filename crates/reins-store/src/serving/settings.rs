@@ -1,10 +1,10 @@
 //! What a tenant has set for its guarded browsers.
 
 use crate::error::StoreError;
+use crate::rules;
 use crate::writer::Store;
 use reins_core::{Origin, Rule, TenantId};
 use rusqlite::{OptionalExtension, params};
-use std::collections::BTreeMap;
 
 /// A tenant's settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,14 +20,19 @@ impl Store {
     pub async fn serve_settings(&self, tenant: TenantId) -> Result<ServeSettings, StoreError> {
         self.run(move |desk| {
             desk.read(|connection| {
-                let row = connection
-                    .prepare_cached("SELECT level, rules FROM serve_settings WHERE tenant = ?1")?
-                    .query_row([tenant.as_str()], |row| {
-                        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, String>(1)?))
-                    })
+                let level = connection
+                    .prepare_cached("SELECT level FROM serve_settings WHERE tenant = ?1")?
+                    .query_row([tenant.as_str()], |row| row.get::<_, Option<String>>(0))
                     .optional()?;
-                let Some((level, rules)) = row else { return Ok(ServeSettings::default()) };
-                Ok(ServeSettings { level, rules: read(&rules)? })
+                let rules = connection
+                    .prepare_cached(
+                        "SELECT origin, rule FROM serve_rules WHERE tenant = ?1 ORDER BY origin",
+                    )?
+                    .query_map([tenant.as_str()], |row| {
+                        rules::rule(row).map(|stored| (stored.origin, stored.rule))
+                    })?
+                    .collect::<Result<_, _>>()?;
+                Ok(ServeSettings { level: level.flatten(), rules })
             })
         })
         .await
@@ -40,34 +45,23 @@ impl Store {
         settings: ServeSettings,
     ) -> Result<(), StoreError> {
         self.run(move |desk| {
-            let words = |(origin, rule): &(Origin, Rule)| (origin.to_string(), rule.as_str());
-            let rules: BTreeMap<String, &str> = settings.rules.iter().map(words).collect();
-            let rules = serde_json::to_string(&rules).unwrap_or_else(|_| "{}".into());
             desk.write(|work| {
+                let tenant = tenant.as_str();
                 work.execute(
-                    "INSERT INTO serve_settings (tenant, level, rules) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (tenant) DO UPDATE SET level = ?2, rules = ?3",
-                    params![tenant.as_str(), settings.level, rules],
-                )
-                .map(drop)
+                    "INSERT INTO serve_settings (tenant, level) VALUES (?1, ?2)
+                     ON CONFLICT (tenant) DO UPDATE SET level = ?2",
+                    params![tenant, settings.level],
+                )?;
+                work.execute("DELETE FROM serve_rules WHERE tenant = ?1", [tenant])?;
+                for (origin, rule) in &settings.rules {
+                    work.execute(
+                        "INSERT OR REPLACE INTO serve_rules (tenant, origin, rule) VALUES (?1, ?2, ?3)",
+                        params![tenant, origin.to_string(), rule.as_str()],
+                    )?;
+                }
+                Ok(())
             })
         })
         .await
     }
-}
-
-fn read(rules: &str) -> rusqlite::Result<Vec<(Origin, Rule)>> {
-    let damaged = |error: Box<dyn std::error::Error + Send + Sync>| {
-        rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, error)
-    };
-    let rules: BTreeMap<String, String> =
-        serde_json::from_str(rules).map_err(|error| damaged(error.into()))?;
-    let each = rules.iter().map(|(origin, rule)| {
-        let origin = Origin::parse(origin).map_err(|error| damaged(error.into()))?;
-        Ok((
-            origin,
-            rule.parse().map_err(|error: reins_core::RuleWordError| damaged(error.into()))?,
-        ))
-    });
-    each.collect()
 }

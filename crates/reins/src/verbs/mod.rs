@@ -150,6 +150,7 @@ impl Setup {
             level: level.unwrap_or(LevelFlag::Auto).into(),
             app: app?,
             beyond: Beyond::default(),
+            calls: false,
             named: named?,
             strict_clicks: false,
             downloads: downloads.clone(),
