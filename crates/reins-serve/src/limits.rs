@@ -15,6 +15,10 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often expiries are looked at. It must be well below [`STOP_BEFORE_EXPIRY`].
 pub const REAPER_EVERY: Duration = Duration::from_secs(5);
 
+/// An expired sandbox is shown this long, so that people see what became of it; then its row goes. What its
+/// browsers ran stays.
+pub const EXPIRED_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// A tool call may take this long (S-X10). Tools have shorter deadlines of their own.
 pub const CALL: Duration = Duration::from_secs(120);
 

@@ -44,5 +44,12 @@ pub(crate) async fn once(app: &App) {
             }
             app.end_room(&sandbox.id, End::Reaped);
         }
+        if sandbox.expires_at + limits::EXPIRED_KEPT <= now {
+            let removed = app.store.remove_sandbox(sandbox.tenant, sandbox.id.clone()).await;
+            if let Err(error) = removed {
+                tracing::error!(%error, "an expired sandbox could not be forgotten");
+            }
+            app.end_room(&sandbox.id, End::Reaped);
+        }
     }
 }
