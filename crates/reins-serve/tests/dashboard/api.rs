@@ -37,7 +37,6 @@ pub(crate) struct Seen {
 #[derive(Clone, Debug)]
 pub(crate) enum Tell {
     Text(Value),
-    Picture,
     /// The connection breaks.
     Break,
 }
@@ -301,7 +300,6 @@ async fn view(api: Api, socket: WebSocket) {
             tell = told.recv() => {
                 let sent = match tell.unwrap() {
                     Tell::Text(value) => to.send(Message::text(value.to_string())).await,
-                    Tell::Picture => picture(&api, &mut to).await,
                     Tell::Break => return,
                 };
                 if sent.is_err() { return }

@@ -142,6 +142,9 @@ export class LiveView {
           this.notice.value = "Your browser did not let the text into the clipboard.";
         });
         break;
+      case "files_wanted":
+        this.notice.value = "The page asks for a file. The live view cannot give it one; let the agent upload it.";
+        break;
       case "refused":
         this.notice.value = message.why;
         break;

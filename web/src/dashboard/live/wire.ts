@@ -57,6 +57,7 @@ export type ToViewer =
   | { type: "waiting"; tool: string; since: string }
   | { type: "waiting_over" }
   | { type: "copied"; text: string }
+  | { type: "files_wanted"; several: boolean }
   | { type: "refused"; what: string; why: string };
 
 /** Reads a text message. What is not one of ours is dropped. */
@@ -75,6 +76,7 @@ export function read(text: string): ToViewer | null {
     case "waiting":
     case "waiting_over":
     case "copied":
+    case "files_wanted":
     case "refused":
       return value as ToViewer;
     default:
