@@ -60,7 +60,7 @@ pub(crate) async fn run(verb: Verb) -> Result<ExitCode> {
         can_ask: cards.can_ask(),
     };
     let mut talk = Talk::with(&place, &data_dir).await?;
-    talk.ask(Ask::Call(call)).await?;
+    talk.ask(Ask::Call(Box::new(call))).await?;
     let json = verb.common.json;
     let line = loop {
         match talk.next(ANSWER).await? {

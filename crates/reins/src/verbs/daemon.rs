@@ -110,7 +110,7 @@ async fn serve(rooms: Arc<Rooms>, stream: UnixStream) {
                 request.version
             ),
         ),
-        Ask::Call(call) => make(&rooms, call, lines, &writer).await,
+        Ask::Call(call) => make(&rooms, *call, lines, &writer).await,
     };
     writer.say(&answer).await;
 }

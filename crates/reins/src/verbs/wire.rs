@@ -16,7 +16,7 @@ pub(super) struct Request {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ask {
     /// One tool call.
-    Call(Call),
+    Call(Box<Call>),
     /// Which sessions there are.
     Sessions,
     /// End a session, or all of them.
