@@ -1,6 +1,6 @@
 # The two commands of the README are `make run` and `make test`. Each installs or names what it lacks.
 
-.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean agents tasks
+.PHONY: run test check fmt web install bench bench-setup conformance attacks faults kills fuzz eval clean agents wires tasks
 
 # Chromium's sandbox cannot start for root. Nothing else in Reins switches it off, and Reins says so when it is off.
 ifeq ($(shell id -u),0)
@@ -59,6 +59,11 @@ agents: web ## Real installed agents (Codex, OpenCode, Qwen) do a task on the de
 	@dev/setup build browser python
 	@cargo build --quiet --package reins
 	@bench/agents/run
+
+wires: ## The four wire formats against an outside mock server that speaks them all (WIRES_BASE judges a real server)
+	@dev/setup build python
+	@cargo build --quiet --package reins-models --example wires
+	@bench/wires/run
 
 tasks: ## The task suite with scripted policies; each task with its calls, cards and time
 	@dev/setup build browser

@@ -2,6 +2,7 @@
 
 use crate::environment::environment;
 use crate::error::AcpError;
+use crate::own_servers;
 use crate::place;
 use crate::probe::{Probe, given};
 use crate::recipe::{Prepared, Recipe, Situation, Start};
@@ -98,9 +99,14 @@ impl Launch {
         server: &str,
         tools: &[String],
     ) -> Result<Prepared, AcpError> {
-        let settings = (self.recipe.settings)(&Situation { scratch, server, tools });
-        place::fresh(scratch, &settings.files)?;
         let mut all = environment(std::env::vars_os(), self.recipe.keeps, &self.path);
+        let own_servers = match &self.recipe.own_servers {
+            Some(place) => own_servers::names(place, &all),
+            None => Vec::new(),
+        };
+        let situation = Situation { scratch, server, tools, own_servers: &own_servers };
+        let settings = (self.recipe.settings)(&situation);
+        place::fresh(scratch, &settings.files)?;
         all.extend(settings.environment.iter().map(|(n, v)| (n.into(), v.into())));
         if let Some((variable, program)) = &self.below {
             all.push(((*variable).into(), program.into()));
@@ -214,6 +220,31 @@ mod tests {
         assert_eq!(error.code(), "agent_path");
     }
 
+    /// A server of the person's own that is called like ours is not switched off: ours is.
+    fn server_of_ours() -> String {
+        "our_server".to_owned()
+    }
+
+    /// MCP servers of the person's own configuration do not start beside ours.
+    #[test]
+    fn r086_codex_starts_no_server_of_its_own_configuration() {
+        let scratch = tempfile::tempdir().unwrap();
+        let set = (recipe("codex").unwrap().settings)(&Situation {
+            scratch: scratch.path(),
+            server: "our_server",
+            tools: &[],
+            own_servers: &["docs".to_owned(), "a.b".to_owned(), server_of_ours()],
+        });
+        let (_, config) = set.environment.iter().find(|(name, _)| name == "CODEX_CONFIG").unwrap();
+        let all: serde_json::Map<String, serde_json::Value> = serde_json::from_str(config).unwrap();
+        let named: Vec<&String> = all.keys().filter(|key| key.starts_with("mcp_servers")).collect();
+        // The order counts: what switches one off stands behind the table.
+        assert_eq!(named, ["mcp_servers", "mcp_servers.docs.enabled"]);
+        assert_eq!(all["mcp_servers.docs.enabled"], false);
+        let (table, off) = (config.find("\"mcp_servers\""), config.find("mcp_servers.docs"));
+        assert!(table < off, "{config}");
+    }
+
     /// no recipe leaves a shell, files or the web to the agent without saying how it is off;
     /// settings that are JSON are JSON.
     #[test]
@@ -226,6 +257,7 @@ mod tests {
                 scratch: &scratch,
                 server: "our_server",
                 tools: &tools,
+                own_servers: &["docs".to_owned(), server_of_ours()],
             });
             for (name, value) in &set.environment {
                 if value.starts_with('{') {

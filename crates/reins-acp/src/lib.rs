@@ -14,6 +14,7 @@ mod environment;
 mod error;
 mod launch;
 mod offer;
+mod own_servers;
 mod permission;
 mod place;
 mod probe;

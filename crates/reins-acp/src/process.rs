@@ -2,23 +2,15 @@
 
 use crate::error::AcpError;
 use crate::recipe::Prepared;
-use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill, killpg};
-use nix::unistd::Pid;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
-use std::collections::VecDeque;
-use std::io::{self, Write};
-use std::process::{Child, ChildStdin, Command as StdCommand, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use reins_child::{Guardian, Tail, kill_group, kill_marked};
+use std::io;
+use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStdin as Stdin, ChildStdout as Stdout, Command};
 use tokio::task::JoinHandle;
 
-/// How much of the agent's error output is kept: enough for the reason of a failed start.
-const SAID_BYTES: usize = 8 * 1024;
-
-/// How much of it a person is shown.
+/// How much of its error output a person is shown.
 const TOLD_CHARS: usize = 300;
 
 /// Marks every process of a run, also one that left its process group. No secret.
@@ -28,10 +20,10 @@ pub(crate) const RUN_MARK: &str = "REINS_AGENT_RUN";
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Option<Box<dyn ChildWrapper>>,
-    group: Option<Pid>,
+    group: Option<u32>,
     guardian: Option<Guardian>,
     mark: String,
-    said: Said,
+    said: Tail,
     listening: Option<JoinHandle<()>>,
 }
 
@@ -62,12 +54,15 @@ impl Process {
         // A session is a group, too, and it has no terminal to read what the person types.
         command.wrap(ProcessSession);
         let mut child = command.spawn().map_err(failed)?;
-        let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        let said = Said::default();
+        let group = child.id();
+        let said = Tail::default();
         let stderr = child.stderr().take();
         let listening = stderr.map(|stderr| tokio::spawn(said.clone().listen(stderr)));
         let ends = child.stdin().take().zip(child.stdout().take());
-        let guardian = match group.map(Guardian::start).transpose() {
+        let guardian = match group
+            .map(|group| Guardian::start(GUARDIAN, [group.to_string()]))
+            .transpose()
+        {
             Ok(guardian) => guardian,
             Err(error) => {
                 tracing::warn!(%error, "the agent has no guardian and may outlive us if we are killed");
@@ -107,19 +102,12 @@ impl Process {
     }
 
     fn kill(&self) {
-        if let Some(group) = self.group {
-            match killpg(group, Signal::SIGKILL) {
-                Ok(()) | Err(Errno::ESRCH) => {}
-                // macOS says so of a group that has only dead members.
-                Err(Errno::EPERM) if cfg!(target_os = "macos") => {}
-                Err(error) => {
-                    tracing::warn!(%error, "the agent's process group could not be ended")
-                }
-            }
+        if let Some(Err(error)) = self.group.map(kill_group) {
+            tracing::warn!(%error, "the agent's process group could not be ended");
         }
-        for stray in strays(&self.mark) {
-            tracing::debug!(%stray, "a process of the agent had left its group");
-            let _ = kill(stray, Signal::SIGKILL);
+        let strays = kill_marked(RUN_MARK, &self.mark);
+        if strays > 0 {
+            tracing::debug!(strays, "processes of the agent had left its group");
         }
     }
 
@@ -146,77 +134,6 @@ impl Drop for Process {
     }
 }
 
-/// Processes of ours that carry the run's mark in their environment, wherever they went.
-fn strays(mark: &str) -> Vec<Pid> {
-    let wanted = format!("{RUN_MARK}={mark}");
-    let me = std::process::id();
-    let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
-    all.flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse::<u32>().ok().filter(|pid| *pid != me)?;
-            // Only our own user's processes can be read at all.
-            let environment = std::fs::read(entry.path().join("environ")).ok()?;
-            let marked = environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes());
-            marked.then(|| i32::try_from(pid).ok().map(Pid::from_raw)).flatten()
-        })
-        .collect()
-}
-
-/// What outlives us for a moment: a shell that sleeps on a pipe from us and kills the group when the
-/// pipe ends without a word, because then we were killed and could not do it.
-#[derive(Debug)]
-struct Guardian {
-    shell: Child,
-    pipe: Option<ChildStdin>,
-}
-
+/// Kills the group `$1` when we were killed and could not do it.
 const GUARDIAN: &str =
     r#"trap '' HUP INT QUIT TERM PIPE; read -r _ || kill -s KILL -- "-$1" 2>/dev/null"#;
-
-impl Guardian {
-    fn start(group: Pid) -> io::Result<Self> {
-        use std::os::unix::process::CommandExt;
-        let mut shell = StdCommand::new("/bin/sh")
-            .args(["-c", GUARDIAN, "reins-guardian", &group.to_string()])
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .current_dir("/")
-            // Its own group: a Ctrl-C on the terminal is not for it.
-            .process_group(0)
-            .spawn()?;
-        let pipe = shell.stdin.take();
-        Ok(Self { shell, pipe })
-    }
-
-    fn release(mut self) -> io::Result<()> {
-        if let Some(mut pipe) = self.pipe.take() {
-            pipe.write_all(b"\n")?;
-        }
-        self.shell.wait().map(drop)
-    }
-}
-
-/// The tail of what the agent writes on its error output. Read for good: an agent whose error
-/// output is full stops.
-#[derive(Clone, Debug, Default)]
-struct Said(Arc<Mutex<VecDeque<u8>>>);
-
-impl Said {
-    async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
-        let mut chunk = [0; 1024];
-        while let Ok(n @ 1..) = stderr.read(&mut chunk).await {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend(&chunk[..n]);
-            let over = kept.len().saturating_sub(SAID_BYTES);
-            kept.drain(..over);
-        }
-    }
-
-    fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = kept.iter().copied().collect();
-        String::from_utf8_lossy(&bytes).trim().to_owned()
-    }
-}

@@ -26,8 +26,24 @@ pub struct Recipe {
     pub install: &'static str,
     /// What of its own tools is off, and how sure that is.
     pub off: &'static str,
+    /// Where the MCP servers of the person's own configuration stand, for an agent that would start them
+    /// beside ours.
+    pub(crate) own_servers: Option<OwnServers>,
     /// The settings of one run.
     pub(crate) settings: fn(&Situation<'_>) -> Settings,
+}
+
+/// A configuration file in TOML with a table of MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwnServers {
+    /// The variable that names the folder.
+    pub(crate) variable: &'static str,
+    /// The folder in the person's home, without the variable.
+    pub(crate) folder: &'static str,
+    /// The file in it.
+    pub(crate) file: &'static str,
+    /// The table in it.
+    pub(crate) table: &'static str,
 }
 
 /// How an agent starts.
@@ -64,6 +80,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) server: &'a str,
     /// The names of its tools.
     pub(crate) tools: &'a [String],
+    /// The names of the MCP servers that the agent would start by itself.
+    pub(crate) own_servers: &'a [String],
 }
 
 /// What one run adds.

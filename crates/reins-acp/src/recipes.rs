@@ -4,7 +4,7 @@
 //! second layer: the permission rule holds without it.
 
 use crate::permission::Identity;
-use crate::recipe::{Recipe, Settings, Situation, Start};
+use crate::recipe::{OwnServers, Recipe, Settings, Situation, Start};
 use serde_json::{Value, json};
 
 /// Telemetry switches that several agents heed.
@@ -27,6 +27,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Start `claude` once and sign in there.",
         install: "Get it from https://claude.com/claude-code",
         off: "all built-in tools; settings files, hooks and other MCP servers are not read",
+        own_servers: None,
         settings: claude,
     },
     Recipe {
@@ -44,6 +45,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Run `codex login`.",
         install: "Get it with `npm install -g @openai/codex`",
         off: "shell, web search, image and sub-agent tools, apps, plugins, hooks; its sandbox is read-only",
+        own_servers: Some(CODEX_SERVERS),
         settings: codex,
     },
     Recipe {
@@ -56,6 +58,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Start `gemini` once and sign in there.",
         install: "Get it with `npm install -g @google/gemini-cli`",
         off: "all built-in tools and extensions; only our server of its MCP servers",
+        own_servers: None,
         settings: gemini,
     },
     Recipe {
@@ -68,6 +71,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Run `cursor-agent login`.",
         install: "Get it from https://cursor.com/cli",
         off: "shell, reading, writing and fetching are denied by its own rules; our tools are allowed there",
+        own_servers: None,
         settings: cursor,
     },
     Recipe {
@@ -80,6 +84,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Start `copilot` once and use its /login.",
         install: "Get it with `npm install -g @github/copilot`",
         off: "only our tools are available to its model; its built-in MCP servers are off",
+        own_servers: None,
         settings: copilot,
     },
     Recipe {
@@ -92,6 +97,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Run `opencode auth login`, or name a model of your own in its configuration: its free models serve no other program.",
         install: "Get it with `npm install -g opencode-ai`",
         off: "an agent of ours in its configuration denies every tool but ours; plugins, language servers and sharing are off",
+        own_servers: None,
         settings: opencode,
     },
     Recipe {
@@ -104,6 +110,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Run `goose configure`.",
         install: "Get it from https://block.github.io/goose",
         off: "it asks before each tool, and every request is refused; its extensions stay as you set them",
+        own_servers: None,
         settings: goose,
     },
     Recipe {
@@ -116,6 +123,7 @@ const AGENTS: &[Recipe] = &[
         sign_in: "Start `qwen` once and sign in there.",
         install: "Get it with `npm install -g @qwen-code/qwen-code`",
         off: "all built-in tools and extensions; only our server of its MCP servers",
+        own_servers: None,
         settings: qwen,
     },
 ];
@@ -131,6 +139,7 @@ pub static CUSTOM: Recipe = Recipe {
     sign_in: "Sign in with it first.",
     install: "Check the command",
     off: "nothing: Reins does not know it",
+    own_servers: None,
     settings: custom,
 };
 
@@ -176,7 +185,15 @@ fn claude(_: &Situation<'_>) -> Settings {
     }
 }
 
-fn codex(_: &Situation<'_>) -> Settings {
+/// Where Codex keeps the MCP servers that it starts in every session.
+const CODEX_SERVERS: OwnServers = OwnServers {
+    variable: "CODEX_HOME",
+    folder: ".codex",
+    file: "config.toml",
+    table: "mcp_servers",
+};
+
+fn codex(situation: &Situation<'_>) -> Settings {
     let off = [
         "apps",
         "browser_use",
@@ -209,8 +226,10 @@ fn codex(_: &Situation<'_>) -> Settings {
     ];
     let features: serde_json::Map<String, Value> =
         off.iter().map(|name| ((*name).to_owned(), false.into())).collect();
-    let config = json!({
+    let mut config = json!({
         "features": features,
+        // The adapter puts ours here, in this place of the order.
+        "mcp_servers": {},
         "web_search": "disabled",
         "tools": {"view_image": false},
         "include_apply_patch_tool": false,
@@ -225,6 +244,14 @@ fn codex(_: &Situation<'_>) -> Settings {
         "otel": {"exporter": "none"},
         "check_for_update_on_startup": false,
     });
+    // Codex applies these in order, so each comes after the table. One called like ours is replaced by ours.
+    let plain =
+        |name: &&String| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    for name in situation.own_servers.iter().filter(plain) {
+        if name != situation.server {
+            config[format!("mcp_servers.{name}.enabled")] = Value::Bool(false);
+        }
+    }
     Settings {
         environment: quiet(&[
             ("CODEX_CONFIG", &config.to_string()),

@@ -106,6 +106,8 @@ pub(crate) struct Run<'a> {
     doubted: bool,
     /// Whether an answer that says more than was seen was sent back.
     pub(crate) sent_back: bool,
+    /// Whether it ends because the model failed.
+    pub(crate) model_failed: bool,
 }
 
 impl<T: Toolbox> Agent<T> {
@@ -148,7 +150,8 @@ impl<T: Toolbox> Agent<T> {
     #[must_use]
     pub fn with_mind(mut self, options: MindOptions) -> Self {
         self.mind = Mind::new(options, self.model.clone());
-        self.toolbox.connect(self.mind.questions(), self.mind.person());
+        let (questions, person) = (self.mind.questions(), self.mind.person());
+        self.toolbox.connect(questions, person, self.mind.reads());
         self
     }
 
@@ -195,6 +198,7 @@ impl<T: Toolbox> Agent<T> {
             empty: 0,
             doubted: false,
             sent_back: false,
+            model_failed: false,
             task,
             watcher,
             cancel,
@@ -344,6 +348,7 @@ impl<T: Toolbox> Agent<T> {
         if let RunEnd::StepLimit { so_far } = &mut end {
             *so_far = self.so_far(&mut run).await;
         }
+        self.look_after(&mut run, &mut end).await;
         let (watcher, turn, id) = (run.watcher, self.options.turn, run.task.run);
         if let Err(error) = self.inbox.end(end == RunEnd::Stopped).await {
             tracing::error!(%error, "what waits could not be recorded");

@@ -11,8 +11,8 @@ use crate::toolbox::{AgentTool, Toolbox};
 use crate::window::Weight;
 use futures_util::StreamExt;
 use reins_models::{
-    Caching, ChatRequest, Cost, Message, ModelError, ModelEvent, Notice, Part, Reply, ReplyBuilder,
-    ToolSpec, Usage,
+    Caching, ChatRequest, Cost, Message, ModelError, ModelEvent, Notice, Part, Purpose, Reply,
+    ReplyBuilder, ToolSpec, Usage,
 };
 
 /// Randomness that makes a small model try something else.
@@ -75,10 +75,14 @@ impl<T: Toolbox> Agent<T> {
                 Err(NoReply::Failed(error @ ModelError::ContextTooLong { .. })) => {
                     self.window.refused(weight);
                     if !self.trim(run).await? {
+                        run.model_failed = true;
                         return Err(self.failure(&error));
                     }
                 }
-                Err(NoReply::Failed(error)) => return Err(self.failure(&error)),
+                Err(NoReply::Failed(error)) => {
+                    run.model_failed = true;
+                    return Err(self.failure(&error));
+                }
             }
         }
     }
@@ -113,6 +117,7 @@ impl<T: Toolbox> Agent<T> {
             max_tokens: Some(LIST_TOKENS),
             caching: Caching::Conversation,
             reasoning: self.options.reasoning,
+            purpose: Purpose::StepList,
             ..ChatRequest::default()
         };
         match self.ask_once(run, request, false).await {
@@ -130,10 +135,12 @@ impl<T: Toolbox> Agent<T> {
         run: &mut Run<'_>,
         question: &str,
         tokens: u32,
+        purpose: Purpose,
     ) -> Result<Option<String>, RunEnd> {
         let mut request = self.request(false);
         request.messages.push(Message::user(question));
         request.max_tokens = Some(tokens);
+        request.purpose = purpose;
         match self.ask_once(run, request, false).await {
             Ok(reply) => Ok(Some(reply.text).filter(|text| !text.trim().is_empty())),
             Err(NoReply::Stopped) => Err(RunEnd::Stopped),
@@ -147,7 +154,7 @@ impl<T: Toolbox> Agent<T> {
 
     /// What is done and what is not, when the calls are used up (W-271).
     pub(crate) async fn so_far(&mut self, run: &mut Run<'_>) -> String {
-        match self.ask_aside(run, prompt::SO_FAR, SO_FAR_TOKENS).await {
+        match self.ask_aside(run, prompt::SO_FAR, SO_FAR_TOKENS, Purpose::SoFar).await {
             Ok(Some(text)) => text.trim().to_owned(),
             _ => format!("The last steps:\n{}", self.conversation.last_steps(LAST_STEPS)),
         }
@@ -169,7 +176,7 @@ impl<T: Toolbox> Agent<T> {
         let mut note = None;
         // Small models leave notes that mislead them.
         if !self.model.is_local() && self.conversation.has_older(KEPT_IN_NEED) {
-            note = self.ask_aside(run, prompt::TAKE_NOTES, NOTE_TOKENS).await?;
+            note = self.ask_aside(run, prompt::TAKE_NOTES, NOTE_TOKENS, Purpose::Notes).await?;
         }
         let mut kept = KEPT_VERBATIM;
         loop {

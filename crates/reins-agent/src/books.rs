@@ -4,6 +4,7 @@ use crate::call::Ready;
 use crate::event::{AgentEvent, Watcher};
 use crate::journal::{JournalEvent, StepEnded};
 use crate::steps::{Made, Steps};
+use crate::submissions::Filling;
 use crate::toolbox::{StepLabel, ToolReply};
 use reins_core::{Outcome, Refusal, StepFinish, StepId, TurnEvent, limits};
 use reins_models::ToolCall;
@@ -105,22 +106,12 @@ impl Steps {
         ready: &Ready<'_>,
         element: Option<String>,
     ) {
-        let field = element
-            .or_else(|| ready.arguments.get("ref").and_then(|it| it.as_str()).map(str::to_owned));
-        let fills = ready.arguments.as_object().is_some_and(|arguments| arguments.len() > 1);
+        let filling = Filling::of(element.as_deref(), &ready.arguments);
         if let Some(commitment) = &ready.commitment {
-            let now = Instant::now();
-            let commitment = commitment.clone();
-            self.submissions.sent(step.0, commitment, &reply.outcome, reply.changed, now);
-        } else if let (true, true, true, Some(field)) =
-            (ready.tool.acts, fills, reply.is_ok(), field)
-        {
-            let mut values = ready.arguments.clone();
-            if let Some(values) = values.as_object_mut() {
-                // The same field has another ref once its page is loaded again.
-                values.remove("ref");
-            }
-            self.submissions.filled(field, &values);
+            let (now, ended) = (Instant::now(), (&reply.outcome, reply.changed));
+            self.submissions.sent(step.0, commitment.clone(), filling.as_ref(), ended, now);
+        } else if let (true, true, Some(filling)) = (ready.tool.acts, reply.is_ok(), filling) {
+            self.submissions.filled(filling);
         }
         if reply.is_ok() && (reply.page.is_some() || !ready.tool.acts) {
             self.submissions.looked();

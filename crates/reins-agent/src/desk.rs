@@ -1,13 +1,16 @@
 //! The tools as a run has them: those of the box, as far as its mode offers them (W-020), and a few of its
 //! own. Everything that comes back is noted, so that the answer can be judged by it.
 
+use crate::around::Shown;
+use crate::error::CallError;
 use crate::evidence::Evidence;
 use crate::memory::{Memory, NOTE, PROGRESS};
 use crate::mode::{Before, HandOver, Mode, REQUEST_ACTION_MODE, Route, request_tool};
 use crate::not_done::NotDone;
+use crate::objection::{Deeds, Intent, Step, reference};
 use crate::person::{Clarification, NoPerson, Person};
-use crate::questions::Questions;
-use crate::submissions::Commitment;
+use crate::questions::{ControlEffect, Questions};
+use crate::submissions::{Commitment, Submission};
 use crate::text::plain_line;
 use crate::toolbox::{AgentTool, StepLabel, ToolReply, Toolbox};
 use reins_core::{Outcome, Refusal};
@@ -31,11 +34,13 @@ pub(crate) struct Desk<T> {
     acting: HashSet<String>,
     questions: Option<Arc<Questions>>,
     person: Arc<dyn Person>,
+    /// Whether what captions, messages and words mean is asked.
+    asks: bool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct State {
+pub(crate) struct State {
     mode: Mode,
     /// The model may ask for an action mode.
     hand_over: Option<HandOver>,
@@ -43,9 +48,18 @@ struct State {
     /// The model may ask the person.
     clarifies: bool,
     memory: Memory,
-    words: String,
+    /// The person's words on this task.
+    pub(crate) words: String,
     before: Option<Before>,
     evidence: Evidence,
+    /// Pages as the model saw them last.
+    pub(crate) shown: Shown,
+    /// What was done in this task.
+    pub(crate) deeds: Deeds,
+    /// What the call that comes next would send.
+    foreseen: Option<Commitment>,
+    /// The address of the page.
+    place: String,
 }
 
 /// What a run may do and keep in mind.
@@ -60,12 +74,28 @@ impl<T: Toolbox> Desk<T> {
     pub(crate) fn new(inner: T) -> Self {
         let acting = inner.tools().into_iter().filter(|tool| tool.acts).map(|tool| tool.name);
         let (acting, person) = (acting.collect(), Arc::new(NoPerson));
-        Self { inner, acting, questions: None, person, state: Mutex::default() }
+        Self { inner, acting, questions: None, person, asks: false, state: Mutex::default() }
     }
 
-    /// Who is asked: models, and the person.
-    pub(crate) fn connect(&mut self, questions: Arc<Questions>, person: Arc<dyn Person>) {
-        (self.questions, self.person) = (Some(questions), person);
+    /// Who is asked: models, and the person. `asks` says whether models are also asked what captions,
+    /// messages and words mean.
+    pub(crate) fn connect(
+        &mut self,
+        questions: Arc<Questions>,
+        person: Arc<dyn Person>,
+        asks: bool,
+    ) {
+        (self.questions, self.person, self.asks) = (Some(questions), person, asks);
+    }
+
+    /// Who is asked what captions, messages and words mean.
+    pub(crate) fn questions(&self) -> Option<Arc<Questions>> {
+        self.questions.clone().filter(|_| self.asks)
+    }
+
+    /// Something of what a run knows.
+    pub(crate) fn with<R>(&self, read: impl FnOnce(&State) -> R) -> R {
+        read(&self.lock())
     }
 
     /// A new task begins: nothing of it was done yet.
@@ -74,7 +104,8 @@ impl<T: Toolbox> Desk<T> {
         let mut evidence = std::mem::take(&mut state.evidence).next_turn();
         evidence.see(words);
         let (words, before) = (words.to_owned(), before.cloned());
-        *state = State { words, before, evidence, ..State::default() };
+        let (shown, place) = (std::mem::take(&mut state.shown), std::mem::take(&mut state.place));
+        *state = State { words, before, evidence, shown, place, ..State::default() };
     }
 
     /// A text of an earlier process counts as seen.
@@ -122,8 +153,39 @@ impl<T: Toolbox> Desk<T> {
         read(&state.evidence, &state.memory)
     }
 
+    /// Nobody could read a caption in time.
+    pub(crate) fn unread(&self, caption: &str) {
+        self.lock().deeds.leave_unread(caption);
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what came of a call.
+    fn note(&self, name: &str, label: &StepLabel, acts: bool, reply: &ToolReply, deed: Deed) {
+        let mut state = self.lock();
+        let Deed { step, commitment, around } = deed;
+        let commits = commitment.is_some() && Submission::may_have_arrived(reply);
+        if commits {
+            // What the same answer shows came of it.
+            state.evidence.sent();
+        }
+        state.evidence.push(name, label, acts, reply);
+        if let Some(page) = &reply.page {
+            state.shown.look(page);
+        }
+        if let Some(place) = &reply.place {
+            state.place.clone_from(place);
+        }
+        if acts && reply.is_ok() {
+            state.memory.acted();
+        }
+        if acts {
+            let worked = reply.is_ok() && reply.changed != Some(false);
+            let sent = commitment.filter(|_| commits);
+            state.deeds.did(step.filter(|_| worked), sent, around.filter(|_| worked));
+        }
     }
 
     async fn hand_over(
@@ -181,6 +243,19 @@ impl<T: Toolbox> Desk<T> {
             }
         }
     }
+}
+
+/// What an act is beside its call.
+struct Deed {
+    step: Option<Step>,
+    commitment: Option<Commitment>,
+    around: Option<crate::around::Around>,
+}
+
+fn refused(error: &CallError) -> ToolReply {
+    let text = error.to_string();
+    let outcome = Outcome::Refused(Refusal::new(error.code(), text.clone(), ""));
+    ToolReply { outcome, ..ToolReply::error(text) }
 }
 
 fn not_here() -> NotDone {
@@ -250,17 +325,47 @@ impl<T: Toolbox> Toolbox for Desk<T> {
             return ToolReply { outcome, ..ToolReply::error(text) };
         }
         let label = self.inner.label(name, &arguments);
-        let reply = self.inner.call(name, arguments, cancel).await;
-        let mut state = self.lock();
-        state.evidence.push(name, &label, acts, &reply);
-        if acts && reply.is_ok() {
-            state.memory.acted();
+        let commitment = self.lock().foreseen.take();
+        let mut step = None;
+        if acts {
+            let intent = Intent {
+                reference: reference(&arguments),
+                element: label.element.as_deref(),
+                commitment: commitment.as_ref(),
+                deletes: self.inner.deletes(name, &arguments),
+            };
+            match self.objection(&intent, cancel).await {
+                Ok(deletion) => step = deletion,
+                Err(error) => {
+                    let reply = refused(&error);
+                    self.lock().evidence.push(name, &label, acts, &reply);
+                    return reply;
+                }
+            }
         }
+        let around = reference(&arguments).and_then(|it| self.lock().shown.around(it));
+        let reply = self.inner.call(name, arguments, cancel).await;
+        self.note(name, &label, acts, &reply, Deed { step, commitment, around });
         reply
     }
 
-    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
-        self.inner.commitment(name, arguments)
+    async fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
+        let mut found = self.inner.commitment(name, arguments).await;
+        // A control that a script watches has no form that could tell (W-498).
+        if found.is_none() && self.acting.contains(name) {
+            let element = self.inner.label(name, arguments).element.unwrap_or_default();
+            let effect = self.effect(&element, &CancellationToken::new()).await;
+            if matches!(effect, Some(ControlEffect::Publishes | ControlEffect::Commits)) {
+                let target = format!("on {}", self.lock().place);
+                found = Some(Commitment { target, control: element });
+            }
+        }
+        self.lock().foreseen.clone_from(&found);
+        found
+    }
+
+    fn deletes(&self, name: &str, arguments: &Value) -> bool {
+        self.inner.deletes(name, arguments)
     }
 
     fn heard(&self, words: &str) {
@@ -268,6 +373,7 @@ impl<T: Toolbox> Toolbox for Desk<T> {
         state.words.push_str("\n\n");
         state.words.push_str(words);
         state.evidence.see(words);
+        state.deeds.heard(words);
         drop(state);
         self.inner.heard(words);
     }

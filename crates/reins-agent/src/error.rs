@@ -22,6 +22,22 @@ pub(crate) enum CallError {
         "Not done: {} already, with the same values. If the task is done with it, answer. Only if the user asked for it more than once, make the call again.", sent(*.step)
     )]
     AlreadySent { step: u32 },
+    #[error("Not done: the user said that this must not be deleted. Leave it and go on.")]
+    ToldNotToDelete,
+    #[error("Not done: exactly this was deleted already in this task. Look at the page.")]
+    DeletedAlready,
+    #[error(
+        "Not done: the user said that it must not be sent. Leave it as it is and say so at the end."
+    )]
+    ToldNotToSend,
+    #[error(
+        "Not done: the user wants what was sent earlier to be deleted first. Delete that, then make the call again."
+    )]
+    DeleteFirst,
+    #[error(
+        "Not done: the user's correction does not say whether what was sent earlier stays. Send nothing more, and say in your answer what was sent and what is open."
+    )]
+    UnclearWhetherToDelete,
 }
 
 /// Which step sent it; 0 is one before a restart.
@@ -42,6 +58,11 @@ impl CallError {
             CallError::LookFirst => "look_first",
             CallError::Reconcile { .. } => "look_at_what_was_sent",
             CallError::AlreadySent { .. } => "already_sent",
+            CallError::ToldNotToDelete => "told_not_to_delete",
+            CallError::DeletedAlready => "deleted_already",
+            CallError::ToldNotToSend => "told_not_to_send",
+            CallError::DeleteFirst => "delete_first",
+            CallError::UnclearWhetherToDelete => "unclear_whether_to_delete",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ids::{CorrectionId, Revision};
 use crate::inbox::Waiting;
+use crate::mode::Route;
 use reins_core::TurnEvent;
 use reins_models::{Cost, Usage};
 use tokio::sync::mpsc;
@@ -19,6 +20,10 @@ pub enum AgentEvent {
     Reasoning(String),
     /// A remark for the person, one sentence.
     Notice(String),
+    /// What kind of task the run may be, and how that came about (W-053).
+    Mode(Route),
+    /// The plan that the run goes by: agreed to, or not asked about (W-247).
+    Plan(String),
     /// What the run has cost so far.
     Usage {
         /// The last request.

@@ -1,5 +1,6 @@
 //! What was seen in a run: the ground on which its answer is judged.
 
+use crate::messages::Messages;
 use crate::text::{clip_middle, plain_line};
 use crate::toolbox::{StepLabel, ToolReply};
 use reins_core::Outcome;
@@ -37,6 +38,7 @@ pub(crate) struct Evidence {
     acts_effective: u32,
     /// A step of which nobody knows whether it happened, and nothing was looked at since.
     unsettled: Option<String>,
+    messages: Messages,
 }
 
 impl Evidence {
@@ -77,8 +79,19 @@ impl Evidence {
         self.see(&reply.text);
         if let Some(page) = &reply.page {
             self.see(&page.text);
+            self.messages.look(&page.text, page.whole);
             self.look(&page.tab, page.whole, &page.text);
         }
+    }
+
+    /// Something is sent for good with the call that is taken next.
+    pub(crate) fn sent(&mut self) {
+        self.messages.sent();
+    }
+
+    /// What pages reported since something was sent.
+    pub(crate) fn messages(&self) -> &Messages {
+        &self.messages
     }
 
     /// Numbers of a text count as seen.
@@ -197,6 +210,7 @@ mod tests {
         assert_eq!(evidence.unseen_numbers("Your order is 55512345."), ["55512345"]);
     }
 
+    /// W-356: what an answer is judged by is how the pages look at the end.
     #[test]
     fn w493_the_newest_looks_at_the_newest_tabs_are_told() {
         let mut evidence = Evidence::default();

@@ -5,7 +5,9 @@
 
 use crate::evidence::Evidence;
 use crate::limits::{SEEN_BYTES, WORDS_BYTES};
-use crate::questions::{Claim, NoAnswer, Questions, Subject, Summary, Who};
+use crate::questions::{
+    Claim, NoAnswer, Questions, Slot, StatusMessage, Subject, Summary, Who, slot, typed,
+};
 use tokio_util::sync::CancellationToken;
 
 /// An answer of words about reading is only then put to a question if it is so short that it may hold
@@ -80,6 +82,11 @@ pub(crate) fn check(
         );
         return Some(doubt(NOT_VERIFIED, message));
     }
+    let wrong = evidence.messages().wrong();
+    if !wrong.is_empty() {
+        let message = format!("the page marks what was sent as wrong: {}", wrong.join("; "));
+        return Some(doubt(NOT_VERIFIED, message));
+    }
     if !open.is_empty() {
         let message = format!(
             "nothing was told about {} on the list: {}",
@@ -115,12 +122,18 @@ pub(crate) async fn ask(
     task: &str,
     evidence: &str,
     acted: bool,
+    messages: &[String],
     questions: &Questions,
     cancel: &CancellationToken,
 ) -> Judged {
     if !acted {
         return only_read(answer, task, questions, cancel).await;
     }
+    let success = match reported(messages, questions, cancel).await {
+        Reported::Error(judged) => return judged,
+        Reported::Success => true,
+        Reported::Nothing => false,
+    };
     let subject = Subject::new()
         .words("The person asked", task, WORDS_BYTES)
         .seen("The results", evidence, SEEN_BYTES)
@@ -137,7 +150,45 @@ pub(crate) async fn ask(
                 doubt(NOT_VERIFIED, "the results show something else than it says".to_owned())
             }
         },
+        // The page itself says that it worked (W-494).
+        Err(_) if success => Judged::Stands,
         Err(none) => Judged::Unchecked(none.word()),
+    }
+}
+
+/// What the messages of pages say.
+enum Reported {
+    Nothing,
+    Success,
+    Error(Judged),
+}
+
+/// What the page's own messages since the submission say: an error that stands is no success, whatever
+/// is claimed (W-494). Messages that nobody could read prove nothing.
+async fn reported(
+    messages: &[String],
+    questions: &Questions,
+    cancel: &CancellationToken,
+) -> Reported {
+    let slots: Vec<Slot> =
+        messages.iter().map(|message| slot::<StatusMessage>(Some(message))).collect();
+    if slots.is_empty() {
+        return Reported::Nothing;
+    }
+    let subject = Subject::new();
+    let read = questions.ask_all(&subject, &slots, Who::Anyone, None, cancel).await;
+    let read: Vec<Option<StatusMessage>> = read
+        .into_iter()
+        .map(|answer| typed::<StatusMessage>(answer.ok()?).ok().map(|sure| sure.value))
+        .collect();
+    let error = messages.iter().zip(&read).find(|(_, it)| **it == Some(StatusMessage::Error));
+    if let Some((message, _)) = error {
+        let message = format!("the page says: \"{message}\"");
+        return Reported::Error(doubt(NOT_VERIFIED, message));
+    }
+    match read.contains(&Some(StatusMessage::Success)) {
+        true => Reported::Success,
+        false => Reported::Nothing,
     }
 }
 

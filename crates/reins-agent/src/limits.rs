@@ -132,3 +132,6 @@ pub const OLD_PAGES_PAY: f64 = 0.75;
 
 /// Lighter old pages are not worth a new prefix, in bytes.
 pub const OLD_PAGES_BYTES: usize = 4_000;
+
+/// How long a caption or a message of a page is read before a step goes on without it (W-497, W-501).
+pub const READING: Duration = Duration::from_secs(4);

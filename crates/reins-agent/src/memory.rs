@@ -208,6 +208,7 @@ mod tests {
         memory.progress(&json!({"item": item, "status": status}))
     }
 
+    /// W-486: a list begins empty with its task, so no row is older than the task.
     #[test]
     fn w241_w487_rows_count_only_with_a_step_that_worked() {
         let mut memory = Memory::new(&["Alice".to_owned(), "Bob".to_owned(), "alice ".to_owned()]);
@@ -224,6 +225,7 @@ mod tests {
         assert!(pinned.contains("[x] Alice\n[!] Bob"), "{pinned}");
     }
 
+    /// W-361: notes of the model's own.
     #[test]
     fn notes_are_bounded_and_stay() {
         let mut memory = Memory::new(&[]);

@@ -6,7 +6,9 @@ use crate::ask::Bill;
 use crate::evidence::Evidence;
 use crate::judge::{self, JudgeSetting, Judged};
 use crate::memory::Memory;
-use crate::mode::{ASK_NOTE, Before, Mode, ModeChoice, READ_ONLY_NOTE, Route, RouteSource, route};
+use crate::mode::{
+    ACT_NOTE, ASK_NOTE, Before, Mode, ModeChoice, READ_ONLY_NOTE, Route, RouteSource, route,
+};
 use crate::person::{Clarification, NoPerson, Person, Reviewed};
 use crate::plan::{
     Agreed, Asked, Form, MemoryKind, NoPlan, PlanAction, PlanCard, PlanInput, PlanSetting,
@@ -89,6 +91,12 @@ impl Mind {
         self.questions.clone()
     }
 
+    /// Whether models are asked what captions, messages and answers mean: the one place that says so
+    /// (W-780).
+    pub(crate) fn reads(&self) -> bool {
+        self.options.judge == JudgeSetting::Ask
+    }
+
     pub(crate) fn person(&self) -> Arc<dyn Person> {
         self.options.person.clone()
     }
@@ -135,12 +143,13 @@ impl Mind {
         }
     }
 
-    /// What the instructions say about the mode.
-    pub(crate) fn note(route: &Route) -> Option<&'static str> {
+    /// What the instructions say about the mode: once for a whole task, where no page and no earlier
+    /// turn can say otherwise (W-245).
+    pub(crate) fn note(&self, route: &Route) -> Option<&'static str> {
         match route.mode {
             Mode::Ask if route.may_hand_over() => Some(READ_ONLY_NOTE),
             Mode::Ask => Some(ASK_NOTE),
-            Mode::Act | Mode::Dev => None,
+            Mode::Act | Mode::Dev => self.clarifies(route).then_some(ACT_NOTE),
         }
     }
 
@@ -170,6 +179,7 @@ impl Mind {
         loop {
             let input = PlanInput {
                 task,
+                mode: route.mode,
                 start: self.options.start.as_deref(),
                 before: self.options.digest.as_deref(),
                 answered: answer.as_ref().map(|(asked, said)| (asked.as_str(), said.as_str())),
@@ -186,6 +196,13 @@ impl Mind {
                 Ok(plan) => plan,
                 Err(no_plan) => return without(no_plan, strict),
             };
+            if let (Some((asked, said)), Some(recipient)) = (&answer, &plan.recipient)
+                && ![task, asked, said].iter().any(|text| names(text, recipient))
+            {
+                // Whoever gets the message, the person named them or was asked about them (W-253).
+                tracing::info!("a plan for another recipient than the person named is refused");
+                return needs_answer(asked);
+            }
             match plan.action {
                 PlanAction::Execute => return self.agree(plan, strict, cancel).await,
                 PlanAction::PlanOnly => {
@@ -254,10 +271,11 @@ impl Mind {
         if let Some(judged) = seen.checked {
             return judged;
         }
-        if self.options.judge != JudgeSetting::Ask {
+        if !self.reads() {
             return Judged::Stands;
         }
-        judge::ask(answer, task, &seen.text, seen.acted, &self.questions, cancel).await
+        let Seen { text, acted, messages, .. } = seen;
+        judge::ask(answer, task, &text, acted, &messages, &self.questions, cancel).await
     }
 
     /// What was seen of a run, for judging its answer; `None` if answers are not judged.
@@ -271,6 +289,7 @@ impl Mind {
             checked: judge::check(answer, evidence, &open, &failed),
             text: evidence.text(),
             acted: evidence.acted(),
+            messages: evidence.messages().told().to_vec(),
         })
     }
 
@@ -292,6 +311,8 @@ pub(crate) struct Seen {
     checked: Option<Judged>,
     text: String,
     acted: bool,
+    /// What pages reported since something was sent.
+    messages: Vec<String>,
 }
 
 /// The memory that a plan asks for.
@@ -317,6 +338,11 @@ fn without(no_plan: NoPlan, strict: bool) -> Planned {
         return Planned::End(failed("no_plan", &message, None));
     }
     Planned::ReadOnly(format!("there is no plan, so this run only reads: {why}"))
+}
+
+/// Whether a text names someone. Case is no difference.
+fn names(text: &str, name: &str) -> bool {
+    text.to_lowercase().contains(&name.to_lowercase())
 }
 
 fn needs_answer(question: &str) -> Planned {

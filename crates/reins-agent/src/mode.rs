@@ -79,6 +79,18 @@ pub enum RouteSource {
     Handed,
 }
 
+impl RouteSource {
+    /// Its stable word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Picked => "picked",
+            Self::Routed => "routed",
+            Self::NoAnswer(_) => "no_answer",
+            Self::Handed => "handed",
+        }
+    }
+}
+
 /// A mode and where it is from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Route {
@@ -179,6 +191,11 @@ If the user's words want something done, call request_action_mode with those wor
 pub(crate) const ASK_NOTE: &str = "\
 This run only reads: there are no tools to click, type or open pages. Answer from what can be read. \
 If something has to be done for the answer, say what.";
+
+/// What the instructions say where a model may ask the person (W-245).
+pub(crate) const ACT_NOTE: &str = "\
+This run may act in pages. If a value that the task needs is still missing after you looked, ask with \
+clarify. An answer without a tool call ends the run, so it is no place for a question.";
 
 /// Requests of a model for an action mode.
 #[derive(Clone, Copy, Debug, Default)]

@@ -74,11 +74,13 @@ impl<T: Toolbox> Agent<T> {
             return Err(RunEnd::Stopped);
         }
         self.equip(&route, agreed.as_ref());
+        run.watcher.tell(AgentEvent::Mode(route)).await;
         let mut first = format!("Task: {task}");
         if let Some(agreed) = &agreed {
             first.push_str("\n\n");
             first.push_str(&agreed.pinned);
             let text = agreed.pinned.clone();
+            run.watcher.tell(AgentEvent::Plan(text.clone())).await;
             run.recorder.write(|| JournalEvent::Plan { text }).await?;
         }
         for line in &opened.texts {
@@ -112,7 +114,7 @@ impl<T: Toolbox> Agent<T> {
             clarifies: self.mind.clarifies(route),
             memory: mind::memory(agreed),
         });
-        self.refit(Mind::note(route));
+        self.refit(self.mind.note(route));
     }
 
     fn refit(&mut self, note: Option<&str>) {
@@ -129,7 +131,7 @@ impl<T: Toolbox> Agent<T> {
     pub(crate) fn withdraw_hand_over(&mut self) {
         let offered = self.tools.iter().any(|tool| tool.name == REQUEST_ACTION_MODE);
         if offered && !self.toolbox.has_hand_over() {
-            self.refit(Mind::note(&Route::picked(Mode::Ask)));
+            self.refit(self.mind.note(&Route::picked(Mode::Ask)));
         }
     }
 

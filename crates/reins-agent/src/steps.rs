@@ -13,7 +13,7 @@ use crate::journal::JournalEvent;
 use crate::recorder::Recorder;
 use crate::repetition::Verdict;
 use crate::report::{RunEnd, failed};
-use crate::submissions::{Submission, Submissions};
+use crate::submissions::{Filling, Submission, Submissions};
 use crate::toolbox::{AgentTool, Opening, PageView, StepLabel, ToolReply, Toolbox};
 use reins_core::{Outcome, Refusal, StepId, TurnId, TurnSummary};
 use reins_models::ToolCall;
@@ -239,11 +239,15 @@ impl Steps {
         call: &ToolCall,
         conversation: &mut Conversation,
     ) -> Result<(Option<&'static str>, Option<RunEnd>), RunEnd> {
-        let prepared = ready(call, batch.tools).and_then(|mut ready| {
-            ready.commitment = batch.toolbox.commitment(&ready.tool.name, &ready.arguments);
-            self.permit(&ready)?;
-            Ok(ready)
-        });
+        let prepared = match ready(call, batch.tools) {
+            Ok(mut ready) => {
+                let asked = batch.toolbox.commitment(&ready.tool.name, &ready.arguments);
+                ready.commitment = asked.await;
+                let label = batch.toolbox.label(&ready.tool.name, &ready.arguments);
+                self.permit(&ready, label.element.as_deref()).map(|()| ready)
+            }
+            Err(error) => Err(error),
+        };
         let (made, key, arguments, acts) = match prepared {
             Ok(ready) => {
                 let made = self.carry_out_one(batch, call, &ready).await?;
@@ -275,7 +279,7 @@ impl Steps {
 
     /// Three rules of the loop itself: what nobody knows is looked at before it is tried again, what
     /// the person declined stays declined, and nothing is sent twice.
-    fn permit(&mut self, ready: &Ready<'_>) -> Result<(), CallError> {
+    fn permit(&mut self, ready: &Ready<'_>, element: Option<&str>) -> Result<(), CallError> {
         if self.declined.contains(&ready.key) {
             return Err(CallError::Declined);
         }
@@ -283,7 +287,10 @@ impl Steps {
             return Err(CallError::LookFirst);
         }
         match &ready.commitment {
-            Some(commitment) => self.submissions.check(commitment, Instant::now()),
+            Some(commitment) => {
+                let own = Filling::of(element, &ready.arguments);
+                self.submissions.check(commitment, own.as_ref(), Instant::now())
+            }
             None => Ok(()),
         }
     }

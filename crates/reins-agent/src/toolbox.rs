@@ -4,7 +4,7 @@ use crate::submissions::Commitment;
 use reins_core::Outcome;
 use reins_models::Image;
 use serde_json::Value;
-use std::future::Future;
+use std::future::{Future, ready};
 use tokio_util::sync::CancellationToken;
 
 /// A box of tools.
@@ -23,8 +23,18 @@ pub trait Toolbox: Send + Sync {
 
     /// What the call would send for good, known before it is made: the form that a click submits, a
     /// message that Enter sends. `None` for searches and for whatever only changes the view (W-115, W-116).
-    fn commitment(&self, _name: &str, _arguments: &Value) -> Option<Commitment> {
-        None
+    fn commitment(
+        &self,
+        _name: &str,
+        _arguments: &Value,
+    ) -> impl Future<Output = Option<Commitment>> + Send {
+        ready(None)
+    }
+
+    /// Whether the call is known to delete something, by what was shown of its element. What is not
+    /// known here is read from the caption (W-140).
+    fn deletes(&self, _name: &str, _arguments: &Value) -> bool {
+        false
     }
 
     /// The person corrected the task: their words count from here on (W-091).

@@ -10,6 +10,7 @@ use reins_agent::{
     Agent, AgentEvent, AgentOptions, Clarification, JudgeSetting, MindOptions, Mode, ModeChoice,
     Opening, Person, Reviewed, RunEnd, ToolReply,
 };
+use reins_core::TurnEvent;
 use reins_models::testing::{Answer, ModelServer};
 use reins_models::{CUSTOM, Endpoint, Http, ModelClient};
 use serde_json::{Value, json};
@@ -109,7 +110,7 @@ fn notices(ran: &Ran) -> String {
     ran.events.iter().filter_map(notice).collect()
 }
 
-/// W-020: in a run that only reads no acting tool is offered, and none is accepted.
+/// W-020, W-093: in a run that only reads no acting tool is offered, and none is accepted.
 #[tokio::test]
 async fn w020_reading_offers_and_accepts_no_act() {
     let answer = || Answer::text("It is a shop: 3 mugs.");
@@ -121,7 +122,8 @@ async fn w020_reading_offers_and_accepts_no_act() {
     assert_eq!(ran.answer(), "It is a shop: 3 mugs.");
 }
 
-/// W-037, W-040: the mode is read from the words alone, with the need of a plan in the same request.
+/// W-033, W-037, W-040, W-041: the mode is read from the words alone, with the need of a plan in the same
+/// request; its tools replace those of the set-up before.
 #[tokio::test]
 async fn w037_w040_the_mode_is_read_from_the_words_alone() {
     let script = vec![read_as("act", "direct", 0.95), click("e1"), Answer::text("Bought.")];
@@ -135,7 +137,7 @@ async fn w037_w040_the_mode_is_read_from_the_words_alone() {
     assert_eq!(ran.report.requests, 3, "the question is on the bill");
 }
 
-/// W-042, W-043, W-045, W-049: without a sure answer the run reads; the model asks for more with the
+/// W-039, W-042, W-043, W-045, W-049, W-050: without a sure answer the run reads; the model asks for more with the
 /// person's own words, and then the request begins again, without what was read on the way.
 #[tokio::test]
 async fn w042_w049_reading_hands_over_to_acting() {
@@ -187,6 +189,7 @@ fn strict(reviews: Vec<Reviewed>) -> (Arc<Someone>, MindOptions) {
 }
 
 /// W-234, W-247: a strict plan is shown first; an approved or edited one stays with the task.
+/// W-245: both are told the mode.
 #[tokio::test]
 async fn w247_a_strict_plan_runs_as_the_person_left_it() {
     let edited = "Buy the green mug\n 1. Press Go".to_owned();
@@ -212,10 +215,15 @@ async fn w247_a_strict_plan_runs_as_the_person_left_it() {
             ran.asked(1)
         );
         assert!(tools_of(&ran, 1).contains(&"clarify".to_owned()));
+        // W-245: planner and run are told the mode once, where no page can say otherwise.
+        assert!(ran.asked(0).join("\n").contains("Mode: act"), "{:?}", ran.asked(0));
+        assert!(ran.asked(1)[0].contains("This run may act in pages"), "{:?}", ran.asked(1)[0]);
     }
 }
 
 /// W-247: what nobody agreed to does not run, unless the person chose otherwise beforehand.
+/// W-248: who cannot be asked may say beforehand that the plan runs, and it is pinned without a
+/// card's answer.
 #[tokio::test]
 async fn w247_an_unanswered_or_rejected_plan_runs_no_tool() {
     for (reviews, code) in
@@ -386,4 +394,110 @@ async fn w489_the_judge_quotes_results_and_not_the_answer() {
     let mut script = start();
     script.push(verdict("admits", ""));
     assert_eq!(run(mind(), script, tools()).await.failure(), "said_not_done");
+}
+
+/// W-160, W-164: an answer that was given stands, whatever the page does meanwhile: nothing is asked about
+/// it again.
+#[tokio::test]
+async fn w160_w164_a_finished_answer_stands_without_another_look() {
+    let mind = MindOptions { judge: JudgeSetting::Ask, ..picked(Mode::Ask) };
+    let answer = "It is a shop: 3 mugs, 20 euros each.";
+    let ran = run(mind, vec![Answer::text(answer)], Tools::replies(vec![look("shop")])).await;
+    assert_eq!((ran.answer(), ran.report.requests), (answer, 1));
+    assert_eq!(ran.tools.called(), ["snapshot {}"]);
+}
+
+fn plan_for(recipient: &str) -> Answer {
+    let plan = json!({
+        "action": "execute", "summary": "Send it", "steps": ["Send"], "risks": [],
+        "memory": "none", "items": [], "question": "", "recipient": recipient,
+    });
+    Answer::text(&plan.to_string())
+}
+
+/// W-252, W-253: after an answer to the planner's question a message goes to whom the person named or was
+/// asked about, or to nobody.
+#[tokio::test]
+async fn w253_a_plan_after_an_answer_names_no_new_recipient() {
+    for (recipient, runs) in [("Ann", true), ("ann", true), ("Mallory", false), ("", true)] {
+        let person =
+            Someone { answers: Mutex::new(vec!["to Ann".to_owned()]), ..Someone::default() };
+        let mind = MindOptions {
+            plan: PlanSetting::Try,
+            person: Arc::new(person),
+            ..MindOptions::default()
+        };
+        let mut script = vec![plan("clarify", &[]), plan_for(recipient)];
+        script.extend([click("e1"), Answer::text("Sent.")]);
+        let ran = run(mind, script, Tools::replies(vec![look("shop"), did("clicked")])).await;
+        if runs {
+            assert_eq!(ran.answer(), "Sent.", "{recipient}");
+        } else {
+            assert_eq!((ran.failure(), ran.tools.called().len()), ("needs_answer", 0));
+        }
+    }
+}
+
+/// W-357, W-761: a question waits for the person, and without an answer the safe way is taken, whatever it
+/// was about.
+#[tokio::test]
+async fn w357_w761_a_question_without_an_answer_takes_the_safe_way() {
+    let ask =
+        || Answer::calls(&[("clarify", json!({"question": "Which card?", "choices": ["A", "B"]}))]);
+    for (answers, told) in [
+        (vec!["B".to_owned()], "The user answered: B"),
+        (vec![], "Nobody answered. Take the safe way"),
+    ] {
+        let person = Arc::new(Someone { answers: Mutex::new(answers), ..Someone::default() });
+        let mind = MindOptions {
+            plan: PlanSetting::Try,
+            person: person.clone(),
+            ..MindOptions::default()
+        };
+        let script = vec![
+            plan("execute", &["Press Go"]),
+            ask(),
+            click("e1"),
+            Answer::text("Without the card."),
+        ];
+        let ran = run(mind, script, Tools::replies(vec![look("shop"), did("clicked")])).await;
+        assert!(ran.asked(2).join("\n").contains(told), "{:?}", ran.asked(2));
+        assert_eq!(person.shown(), ["Which card?"]);
+    }
+}
+
+/// W-450: what a screen is told while a run goes on, in this order.
+#[tokio::test]
+async fn w450_a_run_tells_its_mode_plan_steps_words_and_cost() {
+    let (_, mind) = strict(vec![Reviewed::Approved]);
+    let mind = MindOptions { mode: ModeChoice::Auto, ..mind };
+    let script = vec![
+        read_as("act", "plan", 0.95),
+        plan("execute", &["Press Go"]),
+        click("e1"),
+        Answer::text("Bought."),
+    ];
+    let ran = run(mind, script, Tools::replies(vec![look("shop"), did("clicked")])).await;
+    let kind = |event: &AgentEvent| match event {
+        AgentEvent::Mode(route) => Some(format!("mode {}", route.source.as_str())),
+        AgentEvent::Plan(text) => Some(text.lines().next().unwrap_or_default().to_owned()),
+        AgentEvent::Turn(TurnEvent::StepStarted { tool, .. }) => Some(format!("call {tool}")),
+        AgentEvent::Turn(TurnEvent::StepFinished(_)) => Some("result".to_owned()),
+        AgentEvent::Turn(TurnEvent::Summary(_)) => Some("summary".to_owned()),
+        AgentEvent::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let told: Vec<String> = ran.events.iter().filter_map(kind).collect();
+    let expected = [
+        "call snapshot",
+        "result",
+        "mode routed",
+        "Plan: Buy the mug",
+        "call click",
+        "result",
+        "Bought.",
+        "summary",
+    ];
+    assert_eq!(told, expected);
+    assert!(ran.events.iter().any(|event| matches!(event, AgentEvent::Usage { .. })));
 }

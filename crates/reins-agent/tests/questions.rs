@@ -76,6 +76,7 @@ async fn w480_w481_a_sure_and_quoted_choice_is_an_answer() {
 }
 
 /// W-482: whatever is not a sure, offered and quoted choice is no answer.
+/// W-782: the answer is typed strictly.
 #[tokio::test]
 async fn w482_unsure_unquoted_and_unoffered_choices_are_no_answer() {
     let text = "Please buy the mug";
@@ -197,6 +198,7 @@ async fn w040_questions_about_the_same_words_share_a_request() {
 }
 
 /// W-482: Stop ends the request; a deadline does, too.
+/// W-782: one deadline for all tries.
 #[tokio::test]
 async fn w482_stop_and_deadlines_end_the_request() {
     let hang = || Answer::pieces(vec![Piece::Bytes(b": ping\n\n".to_vec()), Piece::Hang]);

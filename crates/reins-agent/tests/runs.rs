@@ -14,6 +14,7 @@ use support::{Act, Tools, click, declined, page, run, run_with, unknown};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+/// W-270: call, result, answer; text alone is the end.
 #[tokio::test]
 async fn r118_call_result_answer() {
     let ran = run(vec![click("[ref=e7]"), Answer::text("Bought.")], Tools::default()).await;
@@ -172,6 +173,7 @@ async fn malformed_calls_are_told_with_an_example() {
 }
 
 /// W-680 in its first form: told, then stopped.
+/// W-153: a run that the loop ends says what happened and what to do, not only its code.
 #[tokio::test]
 async fn going_in_circles_is_told_then_stopped() {
     let same =
@@ -183,6 +185,8 @@ async fn going_in_circles_is_told_then_stopped() {
     assert!(ran.asked(1).last().expect("result").contains("Nothing on the page changed."));
     assert!(!ran.asked(2).last().expect("result").contains("several times"));
     assert!(ran.asked(3).last().expect("result").contains("several times with the same result"));
+    let RunEnd::Failed { message, .. } = &ran.report.end else { panic!("failed") };
+    assert!(message.split_whitespace().count() > 4 && !message.contains('{'), "{message}");
     assert_eq!(ran.last_state(), RunState::Error);
 }
 
@@ -400,4 +404,25 @@ async fn failures_of_a_small_model_are_forgotten_once_a_step_worked() {
     assert_eq!(told(4), "assistant: null\ntool: one\nassistant: null\ntool: two");
     assert_eq!((ran.report.summary.steps, ran.report.summary.failures), (4, 1));
     assert_eq!(ran.server.seen()[0].body["temperature"], json!(0.0));
+}
+
+/// W-282, W-286: a call is made only once its answer is whole; of a stream that breaks, calls that came
+/// complete are void as well. Streamed or fetched whole, the same loop goes on.
+#[tokio::test]
+async fn w282_w286_a_call_is_made_only_when_its_answer_is_whole() {
+    let portions = 2;
+    let broken =
+        Answer::calls(&[("click", json!({"ref": "e1"}))]).cut_after(portions + 1, Piece::Cut);
+    let whole = json!({"choices": [{
+        "message": {"content": null, "tool_calls": [{
+            "id": "c1", "type": "function",
+            "function": {"name": "click", "arguments": "{\"ref\":\"e2\"}"},
+        }]},
+        "finish_reason": "tool_calls",
+    }]});
+    let said = json!({"choices": [{"message": {"content": "Bought."}, "finish_reason": "stop"}]});
+    let script = vec![broken, Answer::json(200, &whole), Answer::json(200, &said)];
+    let ran = run(script, Tools::default()).await;
+    assert_eq!(ran.tools.called(), ["click {\"ref\":\"e2\"}"]);
+    assert_eq!(ran.answer(), "Bought.");
 }

@@ -1,14 +1,9 @@
-//! The guardian: what outlives us for a moment, to clean up after us.
-//!
-//! A process that is killed cannot clean up, so each browser gets a tiny second process. It holds a
-//! pipe from us and sleeps in a read. When the pipe ends without a word, however we ended, it kills
-//! the browser's process group and removes its temporary profile. It is a POSIX shell, because that
-//! costs a tenth of what another instance of our own program would.
+//! What the guardian of a browser does once we were killed: it ends the browser's process group and
+//! removes its temporary profile.
 
-use nix::errno::Errno;
-use std::io::{self, Write};
+use reins_child::Guardian;
+use std::io;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// Reads the number of the browser's process group, then waits for the end. A second line means
 /// that everything is gone already.
@@ -48,76 +43,20 @@ while [ "$away" -lt 3 ] && [ "$tries" -lt 200 ]; do
 done
 "#;
 
-/// Our end of a guardian. Dropping it without [`Guardian::release`] makes it act.
-#[derive(Debug)]
-pub(crate) struct Guardian {
-    shell: Child,
-    pipe: Option<ChildStdin>,
-}
-
-impl Guardian {
-    /// Starts one for a browser on `profile`. With `temporary` the directory goes too.
-    pub(crate) fn start(profile: &Path, temporary: bool) -> io::Result<Self> {
-        use std::os::unix::process::CommandExt;
-        let mut shell = Command::new("/bin/sh")
-            .args(["-c", SCRIPT, "reins-guardian"])
-            .arg(profile)
-            .arg(if temporary { "remove" } else { "keep" })
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .current_dir("/")
-            // Its own group: a Ctrl-C on the terminal is not for it.
-            .process_group(0)
-            .spawn()?;
-        let pipe = shell.stdin.take();
-        Ok(Self { shell, pipe })
-    }
-
-    /// Tells it whom to end.
-    pub(crate) fn watch(&mut self, group: u32) -> io::Result<()> {
-        let pipe = self.pipe.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        writeln!(pipe, "{group}")
-    }
-
-    /// Everything is gone: lets the guardian go. Blocks until it has, which is at once.
-    pub(crate) fn release(mut self) -> io::Result<()> {
-        if let Some(mut pipe) = self.pipe.take() {
-            // A line for the group, if it was never told, and one for the end. In one write: it
-            // may be gone after the first.
-            pipe.write_all(b"\n\n")?;
-        }
-        self.shell.wait().map(drop)
-    }
-}
-
-/// Tells the leader of a process group to end by itself. That it is gone already is no error.
-pub(crate) fn terminate(group: u32) -> io::Result<()> {
-    use nix::sys::signal::{Signal, kill};
-    let leader = i32::try_from(group).map_err(io::Error::other)?;
-    match kill(nix::unistd::Pid::from_raw(leader), Signal::SIGTERM) {
-        Ok(()) | Err(Errno::ESRCH) => Ok(()),
-        Err(e) => Err(e.into()),
-    }
-}
-
-/// Ends a whole process group at once. That it is gone already is no error.
-pub(crate) fn kill_group(group: u32) -> io::Result<()> {
-    use nix::sys::signal::{Signal, killpg};
-    let group = i32::try_from(group).map_err(io::Error::other)?;
-    match killpg(nix::unistd::Pid::from_raw(group), Signal::SIGKILL) {
-        Ok(()) | Err(Errno::ESRCH) => Ok(()),
-        // macOS says so of a group that has only dead members.
-        Err(Errno::EPERM) if cfg!(target_os = "macos") => Ok(()),
-        Err(e) => Err(e.into()),
-    }
+/// Starts one for a browser on `profile`. With `temporary` the directory goes too. Its first line must be
+/// the browser's process group.
+pub(crate) fn guardian(profile: &Path, temporary: bool) -> io::Result<Guardian> {
+    let what = if temporary { "remove" } else { "keep" };
+    Guardian::start(SCRIPT, [profile.as_os_str(), what.as_ref()])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reins_child::kill_group;
     use std::os::unix::process::CommandExt;
     use std::path::PathBuf;
+    use std::process::{Child, Command};
 
     /// A process group of two that names `profile` on its command line, and the profile.
     fn browser(base: &Path, named: bool) -> (Child, PathBuf) {
@@ -132,18 +71,13 @@ mod tests {
         (child, profile)
     }
 
-    fn die(mut guardian: Guardian) {
-        drop(guardian.pipe.take());
-        guardian.shell.wait().unwrap();
-    }
-
     #[test]
     fn when_we_die_the_group_is_killed_and_the_profile_removed_whatever_its_name() {
         let base = tempfile::tempdir().unwrap();
         let (mut child, profile) = browser(base.path(), true);
-        let mut guardian = Guardian::start(&profile, true).unwrap();
-        guardian.watch(child.id()).unwrap();
-        die(guardian);
+        let mut watcher = guardian(&profile, true).unwrap();
+        watcher.tell(&child.id().to_string()).unwrap();
+        watcher.act().unwrap();
         assert!(!child.wait().unwrap().success());
         assert!(!profile.exists());
         assert!(base.path().exists());
@@ -154,7 +88,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let profile = base.path().join("profile");
         std::fs::create_dir(&profile).unwrap();
-        die(Guardian::start(&profile, true).unwrap());
+        guardian(&profile, true).unwrap().act().unwrap();
         assert!(!profile.exists());
     }
 
@@ -162,9 +96,9 @@ mod tests {
     fn a_persistent_profile_and_a_group_of_another_are_left_alone() {
         let base = tempfile::tempdir().unwrap();
         let (mut child, profile) = browser(base.path(), false);
-        let mut guardian = Guardian::start(&profile, false).unwrap();
-        guardian.watch(child.id()).unwrap();
-        die(guardian);
+        let mut watcher = guardian(&profile, false).unwrap();
+        watcher.tell(&child.id().to_string()).unwrap();
+        watcher.act().unwrap();
         assert!(profile.exists());
         assert!(child.try_wait().unwrap().is_none(), "a process that is not ours was killed");
         kill_group(child.id()).unwrap();
@@ -176,11 +110,11 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let (mut child, profile) = browser(base.path(), true);
         for told in [true, false] {
-            let mut guardian = Guardian::start(&profile, true).unwrap();
+            let mut watcher = guardian(&profile, true).unwrap();
             if told {
-                guardian.watch(child.id()).unwrap();
+                watcher.tell(&child.id().to_string()).unwrap();
             }
-            guardian.release().unwrap();
+            watcher.release().unwrap();
             assert!(profile.exists() && child.try_wait().unwrap().is_none());
         }
         kill_group(child.id()).unwrap();

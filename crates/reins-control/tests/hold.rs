@@ -32,6 +32,7 @@ async fn start(site: &Site, person: Person, strict: bool) -> (Desk, String) {
 const SENDS: &str = "fetch('/like',{method:'POST',body:new URLSearchParams({post:'secret'})}).then(()=>p.textContent='liked',()=>p.textContent='failed')";
 
 /// a click that sends nothing brings no card; with `--strict-clicks` it does.
+/// W-110, W-112: looking and preparing are free; only what commits something is asked about.
 #[tokio::test(flavor = "multi_thread")]
 async fn r153_a_click_that_sends_nothing_asks_nothing() {
     let site = page(SENDS).await;

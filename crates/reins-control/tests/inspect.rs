@@ -102,6 +102,7 @@ async fn a005_the_console_of_all_frames_and_workers_is_told() {
     desk.control.close().await;
 }
 
+/// W-366: the console from a bounded buffer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a005_a_page_that_floods_the_console_holds_nobody_up() {
     let flood = "<button onclick=\"for(let i=0;i<3000;i++)console.log('line '+i+' '+'y'.repeat(60),{i})\">Flood</button>\
@@ -122,6 +123,7 @@ async fn a005_a_page_that_floods_the_console_holds_nobody_up() {
     desk.control.close().await;
 }
 
+/// W-366: requests from a bounded buffer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a005_requests_are_listed_and_told_in_full() {
     let html = r#"<link rel=icon href='data:,'><h1>Home</h1><script>

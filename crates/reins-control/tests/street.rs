@@ -32,6 +32,7 @@ async fn shop() -> Site {
 }
 
 /// an act ends with what changed; R-132: as a delta, small.
+/// W-350: snapshot and click by ref.
 #[tokio::test(flavor = "multi_thread")]
 async fn r139_a_click_answers_with_its_delta() {
     let site = shop().await;
@@ -71,6 +72,7 @@ async fn r149_r164_a_submit_asks_and_a_no_sends_nothing() {
 }
 
 /// addresses the person never gave are not opened; shown links are.
+/// W-352: navigate.
 #[tokio::test(flavor = "multi_thread")]
 async fn r146_r147_only_known_addresses_open() {
     let site = shop().await;

@@ -190,6 +190,7 @@ mod tests {
     }
 
     /// relatives of the same site pass, and https never goes down to http.
+    /// W-118: one site is one registrable domain, by the public suffix list.
     #[test]
     fn r177_redirects_are_judged_by_site() {
         for (from, to, same) in [

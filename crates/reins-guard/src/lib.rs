@@ -47,6 +47,7 @@ pub use obligations::{
 pub use plain::{clip_middle, plain_text};
 pub use refuse::{RefusalCode, unknown_tool};
 pub use rules::{SiteError, SiteRules};
+pub use words::caption_risk;
 
 pub use assess::RiskKind;
 pub use reins_core::{OriginPattern, Rule};

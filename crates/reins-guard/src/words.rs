@@ -15,7 +15,7 @@ use url::Url;
 const SPELLED_OUT: usize = 3;
 
 /// The most telling risk that the words of a caption name, in any of the languages known here.
-pub(crate) fn caption_risk(caption: &str) -> Option<RiskKind> {
+pub fn caption_risk(caption: &str) -> Option<RiskKind> {
     let mut text = folded(caption);
     let mut words = words(&text);
     LEXICON.harmless.take_out(&mut text, &mut words);
@@ -417,6 +417,7 @@ mod tests {
         ]);
     }
 
+    /// W-113: an address that does something is no mere navigation.
     #[test]
     fn addresses_that_do_something_raise_risk() {
         for (url, risk) in [

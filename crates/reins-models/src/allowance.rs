@@ -47,6 +47,18 @@ impl Metered {
         Ok(Self { model, purse })
     }
 
+    /// Another model that spends from the same allowance, such as the one for small questions.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::NoPrice`] if nobody knows what that model costs.
+    pub fn also(&self, model: Arc<dyn Model>) -> Result<Self, ModelError> {
+        if model.cost(&Usage::default()).is_none() {
+            return Err(ModelError::NoPrice { model: model.name().to_owned() });
+        }
+        Ok(Self { model, purse: Arc::clone(&self.purse) })
+    }
+
     /// What was spent so far; `None` once something had no known price.
     pub fn spent(&self) -> Option<Cost> {
         self.purse.spent()
@@ -161,6 +173,19 @@ mod tests {
         let refused = reply(&model, ChatRequest::default()).await.expect_err("used up");
         assert_eq!(refused.code(), "allowance_used_up");
         assert_eq!(model.spent(), Some(Cost(2000)));
+    }
+
+    /// W-272: two models, one allowance; what one of them used up the other one has not.
+    /// W-784: what would break the allowance is not asked.
+    #[tokio::test]
+    async fn w272_the_decision_model_spends_from_the_same_allowance() {
+        let model = Metered::new(Arc::new(Priced(100)), Cost(1500)).expect("priced");
+        let decision = model.also(Arc::new(Priced(60))).expect("priced");
+        assert!(reply(&decision, ChatRequest::default()).await.is_ok());
+        assert!(reply(&model, ChatRequest::default()).await.is_ok());
+        assert_eq!((model.spent(), decision.spent()), (Some(Cost(1600)), Some(Cost(1600))));
+        let refused = reply(&decision, ChatRequest::default()).await.expect_err("used up");
+        assert_eq!(refused.code(), "allowance_used_up");
     }
 
     #[tokio::test]

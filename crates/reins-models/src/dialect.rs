@@ -44,6 +44,8 @@ pub(crate) struct Dialect {
     pub(crate) caching: bool,
     /// Sealed thoughts, to be given back.
     pub(crate) sealed: bool,
+    /// Pictures (W-662).
+    pub(crate) pictures: bool,
     /// A summary of the thoughts.
     pub(crate) summary: bool,
     /// Thinking with a number of tokens instead of an effort, in the Messages format.
@@ -70,6 +72,7 @@ impl Dialect {
             odds: true,
             caching: true,
             sealed: true,
+            pictures: true,
             summary: true,
             budget: false,
             efforts_refused: 0,
@@ -88,6 +91,20 @@ impl Dialect {
             Reasoning::High => &["high"],
         };
         words.get(self.efforts_refused).copied()
+    }
+
+    /// Leaves out pictures if that is what a request was refused for: which models see, no list tells for
+    /// sure, and what may not be seen must not end a run (W-662).
+    pub(crate) fn leave_out_pictures(&mut self, status: u16, said: &Said) -> bool {
+        let message = said.message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        // llama.cpp calls it a failure of its own.
+        let refused = matches!(status, 400 | 404 | 415 | 422 | 500)
+            && says(&["image", "vision", "multimodal", "mmproj"])
+            && !says(&["too large", "too many", "exceed"]);
+        let news = self.pictures && refused;
+        self.pictures &= !refused;
+        news
     }
 
     /// Leaves out or says otherwise what a refused request is about; false if it is about something
@@ -184,6 +201,25 @@ mod tests {
                           /v1/chat/completions. Please use /v1/responses instead.";
         assert!(ask(&mut gpt, only_there));
         assert_eq!(gpt.format, Format::Responses);
+    }
+
+    /// W-662: what servers really say of pictures; one that is only too large is the caller's to see.
+    #[test]
+    fn w662_pictures_are_left_out_once_they_are_refused() {
+        for (status, message, expected) in [
+            (500, "image input is not supported - hint: you may need to provide the mmproj", true),
+            (404, "No endpoints found that support image input", true),
+            (400, "This model does not support vision", true),
+            (400, "image exceeds 5 MB", false),
+            (429, "image requests are limited", false),
+            (400, "something else", false),
+        ] {
+            let (mut dialect, endpoint) = dialect("openai");
+            let said = Said::of(message.as_bytes(), &endpoint);
+            assert_eq!(dialect.leave_out_pictures(status, &said), expected, "{message}");
+            assert_eq!(dialect.pictures, !expected, "{message}");
+            assert!(!dialect.leave_out_pictures(status, &said), "{message}: only once");
+        }
     }
 
     #[test]

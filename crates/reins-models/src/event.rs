@@ -59,6 +59,11 @@ pub enum Notice {
         /// What the server said.
         said: String,
     },
+    /// The model takes no pictures; the request was sent again without them (W-662).
+    PicturesRejected {
+        /// What the server said.
+        said: String,
+    },
     /// The request is sent again after a wait.
     Waiting {
         /// How long.
@@ -81,6 +86,9 @@ impl Notice {
         match self {
             Notice::ToolsRejected { said } => {
                 format!("this model takes no tools, so they are offered to it as text ({said})")
+            }
+            Notice::PicturesRejected { said } => {
+                format!("this model takes no pictures, so it goes on without them ({said})")
             }
             Notice::Waiting { wait, reason } => {
                 format!("{reason}; trying again in {:.1} s", wait.as_secs_f32())

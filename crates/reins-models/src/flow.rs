@@ -273,6 +273,13 @@ impl Flow {
             ));
         }
         let mut learned = client.dialect();
+        if self.request.has_pictures() && learned.leave_out_pictures(status, &said) {
+            self.changes += 1;
+            client.learn(|dialect| *dialect = learned);
+            let notice = Notice::PicturesRejected { said: said.message };
+            self.queue.push_back(ModelEvent::Notice(notice));
+            return Ok(Sent::Differently);
+        }
         if learned.leave_out(status, &said, self.request.reasoning) {
             self.changes += 1;
             client.learn(|dialect| *dialect = learned);

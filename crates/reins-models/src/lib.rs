@@ -47,7 +47,7 @@ pub use error::{AddressError, ModelError, TransportError};
 pub use event::{ModelEvent, Notice, Odds, StopReason, Usage};
 pub use listing::ModelLists;
 pub use message::{
-    Caching, ChatRequest, Image, Kept, Message, Part, Reasoning, Shape, ToolCall, ToolSpec,
+    Caching, ChatRequest, Image, Kept, Message, Part, Purpose, Reasoning, Shape, ToolCall, ToolSpec,
 };
 pub use price::{Cost, NotACost, PRICES_AS_OF, cost};
 pub use provider::{Endpoint, Format, Provider, Quirks, Switch, UnknownFormat};

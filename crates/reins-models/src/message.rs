@@ -27,6 +27,82 @@ pub struct ChatRequest {
     /// Whether to tell how likely each piece of the answer was ([`crate::ModelEvent::Odds`]), where the
     /// server can.
     pub odds: bool,
+    /// What it is asked for. It is not sent; traces tell requests apart by it.
+    pub purpose: Purpose,
+}
+
+/// Stands in the place of a picture for a model that takes none.
+const UNSEEN: &str = "(A picture that this model cannot see.)";
+
+impl ChatRequest {
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.messages.iter().flat_map(|message| match message {
+            Message::User(parts) | Message::Tool { parts, .. } => parts.as_slice(),
+            Message::Assistant { .. } => &[],
+        })
+    }
+
+    /// Whether there are pictures in it.
+    pub(crate) fn has_pictures(&self) -> bool {
+        self.parts().any(|part| matches!(part, Part::Image(_)))
+    }
+
+    /// The same for a model that takes no pictures.
+    pub(crate) fn without_pictures(&self) -> Self {
+        let mut blind = self.clone();
+        for message in &mut blind.messages {
+            let (Message::User(parts) | Message::Tool { parts, .. }) = message else {
+                continue;
+            };
+            for part in parts {
+                if matches!(part, Part::Image(_)) {
+                    *part = Part::Text(UNSEEN.to_owned());
+                }
+            }
+        }
+        blind
+    }
+}
+
+/// What a request is asked for (W-246, W-254).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// The next step of a run, or its answer.
+    #[default]
+    Steps,
+    /// The list of steps of a small model.
+    StepList,
+    /// A plan.
+    Plan,
+    /// A plan again, because the first was none.
+    PlanRepair,
+    /// A plan again, after the person answered a question of the planner.
+    Replan,
+    /// A closed question.
+    Question,
+    /// Notes before older messages are left out.
+    Notes,
+    /// What is done and what is not, at the end of the calls.
+    SoFar,
+    /// The safety check of a step.
+    SafetyCheck,
+}
+
+impl Purpose {
+    /// A stable word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::StepList => "step_list",
+            Self::Plan => "plan",
+            Self::PlanRepair => "plan_repair",
+            Self::Replan => "replan",
+            Self::Question => "question",
+            Self::Notes => "notes",
+            Self::SoFar => "so_far",
+            Self::SafetyCheck => "safety_check",
+        }
+    }
 }
 
 /// The JSON that an answer must be.

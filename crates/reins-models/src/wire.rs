@@ -44,6 +44,13 @@ pub(crate) fn request(
     request: &ChatRequest,
     dialect: &Dialect,
 ) -> HttpRequest {
+    let blind;
+    let request = if dialect.pictures || !request.has_pictures() {
+        request
+    } else {
+        blind = request.without_pictures();
+        &blind
+    };
     let text;
     let request = if dialect.tools {
         request

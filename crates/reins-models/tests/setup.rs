@@ -72,6 +72,7 @@ async fn r023_anthropic_lists_elsewhere_with_its_own_header() {
 }
 
 /// a wrong key or address is reported at save time.
+/// W-660: every provider is checked through one interface.
 #[tokio::test]
 async fn r028_r030_r031_connection_check() {
     let gone = || Answer::json(404, &json!({"detail": "Not Found"}));

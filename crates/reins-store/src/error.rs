@@ -79,6 +79,14 @@ pub enum StoreError {
         /// What is wrong with it.
         source: io::Error,
     },
+    /// The keyring that holds the key, or should, cannot be used.
+    #[error(
+        "the keyring of the system can't be used: {reason}; start Reins in your desktop session, or keep the key in a file (`reins secrets key file` in that session)"
+    )]
+    Keyring {
+        /// Why, in words: errors of keyrings may carry the secret itself.
+        reason: String,
+    },
     /// A secret or a provider's key does not open.
     #[error(
         "{what} does not open: it was sealed with another key, or its row was changed; set it again"
@@ -129,6 +137,7 @@ impl StoreError {
             StoreError::Closed => "store_closed",
             StoreError::NoRandomness { .. } => "store_no_randomness",
             StoreError::Key { .. } => "secret_key",
+            StoreError::Keyring { .. } => "secret_keyring",
             StoreError::Sealed { .. } => "secret_sealed",
             StoreError::NoSuchConversation { .. } => "no_such_run",
             StoreError::ConversationBusy { .. } => "run_busy",

@@ -8,6 +8,7 @@
 mod conversations;
 mod database;
 mod error;
+mod key;
 mod owner;
 mod providers;
 mod receipt;
@@ -21,6 +22,7 @@ pub use conversations::{
     StoredEntry,
 };
 pub use error::StoreError;
+pub use key::{KeyPlace, Keyring, key_place};
 pub use providers::{ProviderName, ProviderNameError, StoredProvider};
 pub use receipt::{OpenReceipt, Receipt, ReceiptDraft, ReceiptEnd};
 pub use rules::StoredRule;

@@ -2,6 +2,7 @@
 
 use crate::database;
 use crate::error::StoreError;
+use crate::key::Keyring;
 use crate::owner::{self, Owner};
 use crate::receipt::{self, COLUMNS, Finish, OpenReceipt, Receipt, ReceiptDraft, Seed};
 use reins_core::ReceiptId;
@@ -57,7 +58,11 @@ impl Store {
     /// Opens the file, makes it if it is not there, and brings it to the newest format. Blocks
     /// for a few milliseconds, and for up to two seconds while another process writes.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let desk = Desk::open(path.into())?;
+        Self::start(path.into(), None)
+    }
+
+    pub(crate) fn start(path: PathBuf, keyring: Option<Keyring>) -> Result<Self, StoreError> {
+        let desk = Desk { keyring, ..Desk::open(path)? };
         let (jobs, queue) = mpsc::channel();
         let path = desk.path.clone();
         thread::Builder::new()
@@ -118,6 +123,8 @@ pub(crate) struct Desk {
     path: PathBuf,
     owner: Owner,
     durability: Durability,
+    /// Another keyring than the system's.
+    keyring: Option<Keyring>,
     begun: u64,
     /// Whether the log holds something that is not yet in the file.
     unsaved: bool,
@@ -127,6 +134,11 @@ impl Desk {
     /// The database file.
     pub(crate) fn path(&self) -> &std::path::Path {
         &self.path
+    }
+
+    /// Another keyring than the system's.
+    pub(crate) fn keyring(&self) -> Option<&Keyring> {
+        self.keyring.as_ref()
     }
 
     /// The name of this process.
@@ -150,8 +162,15 @@ impl Desk {
     fn open(path: PathBuf) -> Result<Self, StoreError> {
         let connection = database::open(&path)?;
         let owner = Owner::new(&path)?;
-        let mut desk =
-            Self { connection, path, owner, durability: Durability::Disk, begun: 0, unsaved: true };
+        let mut desk = Self {
+            connection,
+            path,
+            owner,
+            durability: Durability::Disk,
+            keyring: None,
+            begun: 0,
+            unsaved: true,
+        };
         let now = SystemTime::now();
         let id = desk.owner.id().to_owned();
         desk.write_at(Durability::System, |work| {

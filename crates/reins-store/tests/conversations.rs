@@ -27,6 +27,7 @@ async fn write(store: &Store, run: &ConversationId, payload: &str) -> u64 {
 }
 
 /// W-081: entries keep their order and number, across processes, and can be read from any point.
+/// W-720: what a conversation was is rebuilt from its journal.
 #[tokio::test]
 async fn w081_entries_are_numbered_and_replayed_from_any_point() {
     let folder = tempfile::tempdir().expect("a folder");

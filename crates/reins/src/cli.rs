@@ -225,6 +225,20 @@ pub(crate) enum SecretsCommand {
     },
     /// Show names, kinds and sites, never values
     List,
+    /// Say where the key is that seals all of them, or move it
+    Key {
+        /// Where to: a file that only you can read, or the keyring of the system
+        to: Option<KeyWord>,
+    },
+}
+
+/// Where the key is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyWord {
+    /// A file beside the database
+    File,
+    /// The keyring of the system
+    Keyring,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use reins_control::Critic;
-use reins_models::{ChatRequest, Message, Model, Reasoning};
+use reins_models::{ChatRequest, Message, Model, Purpose, Reasoning};
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,6 +32,7 @@ impl Critic for ModelCritic {
                 max_tokens: Some(ANSWER_TOKENS),
                 // Thoughts would use the tokens up.
                 reasoning: Reasoning::Off,
+                purpose: Purpose::SafetyCheck,
                 ..ChatRequest::default()
             };
             match reins_models::reply(self.0.as_ref(), request).await {

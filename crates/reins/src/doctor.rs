@@ -19,9 +19,12 @@ pub(crate) async fn doctor(args: DoctorArgs) -> Result<ExitCode> {
         no_sandbox: flags.no_sandbox,
         ..LaunchOptions::default()
     };
-    let dedicated = flags.data_dir()?.join(crate::browser_flags::DEDICATED);
+    let data = flags.data_dir()?;
+    let dedicated = data.join(crate::browser_flags::DEDICATED);
     let report = examine(&options, Some(&dedicated)).await;
-    write!(std::io::stdout().lock(), "{report}")?;
+    let mut out = std::io::stdout().lock();
+    write!(out, "{report}")?;
+    writeln!(out, "{}", crate::secrets::key_line(&data))?;
     Ok(ExitCode::from(if report.is_ready() { exit::DONE } else { exit::FAILED }))
 }
 

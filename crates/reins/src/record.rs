@@ -272,6 +272,7 @@ mod tests {
 
     /// what was typed into a password field goes from everything, in every spelling; a short
     /// code only from where it was typed.
+    /// W-762: short codes go as well, where they were typed.
     #[tokio::test]
     async fn r131_what_was_confided_to_a_page_is_not_kept() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -90,10 +90,16 @@ pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<Ex
     let show = if args.json { Show::Json } else { Show::Rows };
     let chosen =
         model::choose(&begin.store, args.model.as_deref(), args.base_url.as_deref()).await?;
-    let mind = thinking::mind(&args.thinking, &begin.store, &chosen, args.url.clone()).await?;
+    let mut mind = thinking::mind(&args.thinking, &begin.store, &chosen, args.url.clone()).await?;
     // Whoever asks the model spends from the same allowance (W-272).
     let model: Arc<dyn Model> = match args.allow_cost {
-        Some(allowed) => Arc::new(Metered::new(chosen.client, allowed)?),
+        Some(allowed) => {
+            let metered = Metered::new(chosen.client, allowed)?;
+            if let Some(decision) = mind.decision.take() {
+                mind.decision = Some(Arc::new(metered.also(decision)?));
+            }
+            Arc::new(metered)
+        }
         None => chosen.client,
     };
     let options = ControlOptions {
@@ -119,10 +125,14 @@ pub(crate) async fn go(args: RunArgs, begin: Begin, detailed: bool) -> Result<Ex
     for line in control.interrupted().await {
         steps.terminal.say(&line);
     }
-    let model: Arc<dyn Model> = match &record {
-        Some(record) => Arc::new(Traced { model, record: record.clone() }),
-        None => model,
+    let traced = |model: Arc<dyn Model>| -> Arc<dyn Model> {
+        match &record {
+            Some(record) => Arc::new(Traced { model, record: record.clone() }),
+            None => model,
+        }
     };
+    mind.decision = mind.decision.take().map(&traced);
+    let model = traced(model);
     let report =
         Drive { args: &args, begin: &begin, steps: &steps, show }.to_the_end(model, mind).await;
     control.close().await;

@@ -1,19 +1,31 @@
 //! `reins secrets`: sign-ins that the agent may use by name and never sees.
 
-use crate::cli::{SecretsArgs, SecretsCommand};
+use crate::cli::{KeyWord, SecretsArgs, SecretsCommand};
 use crate::exit;
 use anyhow::{Context, Result, bail};
-use reins_control::SecretBook;
+use reins_control::{STORE_FILE, SecretBook};
 use reins_core::Secret;
+use reins_store::{KeyPlace, Keyring, key_place};
 use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A longer value is no password but a file by mistake.
 const VALUE_BYTES: u64 = 16 * 1024;
 
 pub(crate) async fn main(args: SecretsArgs) -> Result<ExitCode> {
-    let book = SecretBook::open(&crate::browser_flags::data_dir(args.data_dir.as_deref())?)?;
+    let data = crate::browser_flags::data_dir(args.data_dir.as_deref())?;
+    let book = SecretBook::open(&data)?;
     match args.command {
+        SecretsCommand::Key { to } => {
+            let store = crate::model::store(&data)?;
+            match to {
+                Some(KeyWord::File) => store.move_key_to_file().await?,
+                Some(KeyWord::Keyring) => store.move_key_to_keyring().await?,
+                None => {}
+            }
+            say(&key_line(&data))?;
+        }
         SecretsCommand::Set { name, origin, kind } => {
             let value = typed(&format!("Value of {name}"), false)?;
             let kept = book.set(name, &origin, kind, value).await?;
@@ -40,6 +52,25 @@ pub(crate) async fn main(args: SecretsArgs) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::from(exit::DONE))
+}
+
+/// Where the key is that seals secrets and keys of providers.
+pub(crate) fn key_line(data: &Path) -> String {
+    let database = data.join(STORE_FILE);
+    match key_place(&database) {
+        KeyPlace::File => {
+            format!("keys are sealed under {}", database.with_extension("key").display())
+        }
+        KeyPlace::Keyring if Keyring::is_built_in() => {
+            "keys are sealed under a key in the keyring of the system".to_owned()
+        }
+        KeyPlace::Keyring => {
+            "keys are sealed under a key in the keyring of the system, which this \
+                              build cannot reach: it was made without `os-keyring`"
+                .to_owned()
+        }
+        KeyPlace::Nowhere => "no keys are kept yet".to_owned(),
+    }
 }
 
 fn say(text: &str) -> std::io::Result<()> {

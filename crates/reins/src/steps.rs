@@ -88,6 +88,12 @@ impl Steps {
         self.control.shown(&self.session, arguments.get("ref")?.as_str()?)
     }
 
+    /// The element that Enter goes to in a call, with what that sends.
+    pub(crate) async fn entered(&self, arguments: &Value) -> Option<ShownElement> {
+        let reference = arguments.get("ref").and_then(Value::as_str);
+        self.control.entered(&self.session, reference).await
+    }
+
     /// Stops the turn: the act under way is cancelled.
     pub(crate) fn stop(&self) {
         self.control.stop(&self.session, self.turn());

@@ -220,6 +220,7 @@ mod tests {
     }
 
     /// W-030, W-230: what is asked when nothing is chosen; a small model is asked nothing more.
+    /// W-780: one place says which decisions are asked of whom.
     #[test]
     fn w030_w230_defaults_depend_on_who_can_answer() {
         let small = options(&args(), None, true, None);

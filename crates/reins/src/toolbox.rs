@@ -3,7 +3,7 @@
 use crate::steps::Steps;
 use reins_agent::{AgentTool, Commitment, PageView, StepLabel, ToolReply, Toolbox};
 use reins_control::{ControlError, Effect, Group, Reply, Tool, tools};
-use reins_core::{Outcome, Refusal};
+use reins_core::{Key, KeyChord, Outcome, Refusal};
 use reins_models::Image;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -50,9 +50,17 @@ impl Toolbox for Bridge<'_> {
         StepLabel { arguments: told.to_string(), element }
     }
 
-    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
-        let element = (name == "click").then(|| self.steps.shown(arguments))??;
+    async fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
+        let element = match name {
+            "click" => self.steps.shown(arguments)?,
+            _ if enters(name, arguments) => self.steps.entered(arguments).await?,
+            _ => return None,
+        };
         Some(Commitment { target: element.sends?, control: element.words })
+    }
+
+    fn deletes(&self, name: &str, arguments: &Value) -> bool {
+        name == "click" && self.steps.shown(arguments).is_some_and(|element| element.deletes)
     }
 
     fn heard(&self, words: &str) {
@@ -64,6 +72,19 @@ impl Toolbox for Bridge<'_> {
             Ok(reply) => reply_of(reply),
             Err(error) => error_of(&error),
         }
+    }
+}
+
+/// Whether a call presses Enter, which sends the form that the field belongs to.
+fn enters(name: &str, arguments: &Value) -> bool {
+    let text = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default();
+    let says = |key: &str| arguments.get(key).and_then(Value::as_bool) == Some(true);
+    match name {
+        "type" => says("submit") || (says("keys") && text("text").contains(['\n', '\r'])),
+        "press_key" => text("key").parse().is_ok_and(|chord: KeyChord| {
+            matches!(chord.key, Key::Named("Enter", ..) | Key::Character('\n' | '\r'))
+        }),
+        _ => false,
     }
 }
 
@@ -114,7 +135,24 @@ fn error_of(error: &ControlError) -> ToolReply {
 
 #[cfg(test)]
 mod tests {
-    use super::offered;
+    use super::{enters, offered};
+    use serde_json::json;
+
+    /// W-116: Enter sends a form as a click on its button does.
+    #[test]
+    fn w116_enter_is_known_in_every_spelling() {
+        for (name, arguments, expected) in [
+            ("press_key", json!({"key": "Enter"}), true),
+            ("press_key", json!({"key": "Control+return", "ref": "e1"}), true),
+            ("press_key", json!({"key": "Tab"}), false),
+            ("type", json!({"ref": "e1", "text": "a", "submit": true}), true),
+            ("type", json!({"ref": "e1", "text": "a\n", "keys": true}), true),
+            ("type", json!({"ref": "e1", "text": "a\n"}), false),
+            ("click", json!({"ref": "e1", "submit": true}), false),
+        ] {
+            assert_eq!(enters(name, &arguments), expected, "{name} {arguments}");
+        }
+    }
 
     #[test]
     fn upload_is_offered_where_there_is_something_to_take() {

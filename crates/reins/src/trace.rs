@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 /// Which generation of prompts and tool exposure this program has. Raised when either changes, so that
 /// runs before and after can be told apart.
-pub(crate) const POLICY_REVISION: u32 = 1;
+pub(crate) const POLICY_REVISION: u32 = 2;
 
 /// One request in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Request {
     /// See [`POLICY_REVISION`].
     pub(crate) revision: u32,
-    /// `steps` where tools are offered, `question` where none is.
+    /// What it was asked for ([`reins_models::Purpose`]).
     pub(crate) variant: String,
     /// Characters of the instructions.
     pub(crate) system_chars: usize,
@@ -41,10 +41,9 @@ pub(crate) struct Count {
 
 impl Request {
     pub(crate) fn of(request: &ChatRequest) -> Self {
-        let variant = if request.tools.is_empty() { "question" } else { "steps" };
         let mut counted = Self {
             revision: POLICY_REVISION,
-            variant: variant.to_owned(),
+            variant: request.purpose.as_str().to_owned(),
             system_chars: request.system.chars().count(),
             tools: request.tools.len(),
             ..Self::default()
@@ -108,7 +107,7 @@ impl Model for Traced {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reins_models::ToolCall;
+    use reins_models::{Purpose, ToolCall};
 
     /// W-460: numbers only, whatever is said.
     #[test]
@@ -127,6 +126,7 @@ mod tests {
                     failed: false,
                 },
             ],
+            purpose: Purpose::Question,
             ..ChatRequest::default()
         };
         let counted = Request::of(&request);

@@ -30,7 +30,10 @@ pub(crate) fn shown(terminal: &Terminal, show: Show, event: AgentEvent) {
                     terminal.say(&told);
                 }
             }
-            AgentEvent::Shortened(_)
+            // A mode that was not picked comes as a notice, too, and a plan was on its card.
+            AgentEvent::Mode(_)
+            | AgentEvent::Plan(_)
+            | AgentEvent::Shortened(_)
             | AgentEvent::Reasoning(_)
             | AgentEvent::Usage { .. }
             | AgentEvent::Turn(_) => {}
@@ -54,6 +57,11 @@ fn json_of(event: &AgentEvent) -> Option<Value> {
             "event": "correction", "state": "applied", "correction": correction.0,
             "revision": revision.0, "text": text,
         }),
+        AgentEvent::Mode(route) => json!({
+            "event": "mode", "mode": route.mode.as_str(), "source": route.source.as_str(),
+            "ms": u64::try_from(route.took.as_millis()).unwrap_or(u64::MAX),
+        }),
+        AgentEvent::Plan(text) => json!({"event": "plan", "text": text}),
         AgentEvent::Shortened(how) => json!({
             "event": "shortened",
             "how": match how {

@@ -2,9 +2,10 @@
 
 use super::read::Flaw;
 use super::{Form, Plan};
+use crate::mode::Mode;
 use crate::questions::object_in;
 use crate::text::clip_middle;
-use reins_models::{ChatRequest, Message, Model, ModelError, Reasoning, Shape, Usage};
+use reins_models::{ChatRequest, Message, Model, ModelError, Purpose, Reasoning, Shape, Usage};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +23,8 @@ const INTENT_TOKENS: u32 = 400;
 pub(crate) struct PlanInput<'a> {
     /// The person's words.
     pub(crate) task: &'a str,
+    /// What kind of task it may be (W-245).
+    pub(crate) mode: Mode,
     /// The address that the person gave to start from.
     pub(crate) start: Option<&'a str>,
     /// What was said before, oldest first.
@@ -74,6 +77,7 @@ pub(crate) async fn plan(
             Err(Flaw(what)) => wrong = what,
         }
         let text = if reply.text.trim().is_empty() { "{}".to_owned() } else { reply.text };
+        request.purpose = Purpose::PlanRepair;
         request.messages.push(Message::Assistant { text, calls: Vec::new(), kept: Vec::new() });
         request
             .messages
@@ -85,7 +89,7 @@ pub(crate) async fn plan(
 const INSTRUCTIONS: &str = "\
 You plan a task that another program will carry out in the user's web browser. You see neither the \
 pages nor the tools. Plan only what the user's own words ask for; add nothing they did not ask for. \
-Write short, plain English.
+Write briefly and plainly, in the language of the user's words.
 \"action\": execute; plan_only if the user wants a plan and nothing done; clarify only if the task \
 cannot be begun without one answer of the user that no page can give.
 \"question\": what to ask for clarify, else \"\".
@@ -114,6 +118,7 @@ fn request(form: Form, input: &PlanInput<'_>) -> ChatRequest {
     if let Some(start) = input.start {
         matter.push_str(&format!("It begins at {start}.\n\n"));
     }
+    matter.push_str(&format!("Mode: {}\n", input.mode.as_str()));
     matter.push_str(&format!("Task: {}", clip_middle(input.task, TASK_BYTES)));
     if let Some((question, answer)) = input.answered {
         matter.push_str(&format!(
@@ -126,6 +131,7 @@ fn request(form: Form, input: &PlanInput<'_>) -> ChatRequest {
         max_tokens: Some(if form == Form::Full { PLAN_TOKENS } else { INTENT_TOKENS }),
         // Thoughts would use the tokens up (W-246).
         reasoning: Reasoning::Off,
+        purpose: if input.answered.is_some() { Purpose::Replan } else { Purpose::Plan },
         shape: Some(Shape { name: "plan", schema: schema(form) }),
         ..ChatRequest::default()
     }
@@ -156,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn w231_w239_each_form_asks_for_its_fields() {
+    fn w231_w239_w254_each_form_asks_for_its_fields() {
         let input = PlanInput {
             task: "order it",
             start: Some("https://a.example"),
@@ -173,5 +179,9 @@ mod tests {
         assert_eq!((fields(&full), fields(&compact)), (8, 5));
         assert!(compact.max_tokens < full.max_tokens);
         assert!(format!("{:?}", full.messages).contains("It begins at https://a.example."));
+        assert_eq!((full.purpose, full.reasoning), (Purpose::Plan, Reasoning::Off));
+        let answered = PlanInput { answered: Some(("Which?", "the blue one")), ..input };
+        let again = request(Form::Full, &answered);
+        assert_eq!(again.purpose, Purpose::Replan, "W-254: told apart in a trace");
     }
 }

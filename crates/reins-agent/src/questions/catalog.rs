@@ -116,9 +116,9 @@ closed! {
     /// Yes.
     DeleteFirst = "delete_first": "yes, the earlier post is to be deleted first";
     /// It stays.
-    Keep = "keep" (permits): "no, the earlier post stays, or is only edited or shortened";
+    Keep = "keep" (permits): "no: the earlier post stays, is only edited or shortened, or the correction is about something else";
     /// Cannot be told.
-    Unclear = "unclear": "the correction does not say";
+    Unclear = "unclear": "it wants the earlier post replaced and does not say whether that is to be deleted first";
 }
 
 closed! {

@@ -1,7 +1,7 @@
 //! How a question is put to a model.
 
 use super::{Question, Quote, Slot, Subject};
-use reins_models::{ChatRequest, Message, Reasoning, Shape};
+use reins_models::{ChatRequest, Message, Purpose, Reasoning, Shape};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -43,6 +43,7 @@ pub(super) fn request(subject: &Subject, slots: &[&Slot], local: bool) -> ChatRe
         reasoning: Reasoning::Off,
         shape: Some(Shape { name: "answer", schema }),
         odds: local,
+        purpose: Purpose::Question,
         ..ChatRequest::default()
     }
 }

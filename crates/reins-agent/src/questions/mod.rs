@@ -119,6 +119,11 @@ pub struct Slot {
     pub item: Option<String>,
 }
 
+/// One question, about something of the page or about nothing but the subject.
+pub(crate) fn slot<Q: Closed>(item: Option<&str>) -> Slot {
+    Slot { question: Q::QUESTION, item: item.map(str::to_owned) }
+}
+
 /// Who may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
@@ -250,8 +255,7 @@ impl Questions {
         who: Who,
         cancel: &CancellationToken,
     ) -> Result<Sure<Q>, NoAnswer> {
-        let slot = Slot { question: Q::QUESTION, item: item.map(str::to_owned) };
-        let answers = self.ask_all(subject, &[slot], who, None, cancel).await;
+        let answers = self.ask_all(subject, &[slot::<Q>(item)], who, None, cancel).await;
         answers.into_iter().next().unwrap_or(Err(NoAnswer::Nobody)).and_then(typed)
     }
 

@@ -107,7 +107,7 @@ impl Toolbox for Shop {
         self.0.tools()
     }
 
-    fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
+    async fn commitment(&self, name: &str, arguments: &Value) -> Option<Commitment> {
         (name == "click" && arguments["ref"] == "order").then(|| Commitment {
             target: "post https://shop.example/order".to_owned(),
             control: "button \"Order\"".to_owned(),

@@ -3,19 +3,18 @@
 use crate::browser::{Closing, Keep};
 use crate::profile::{TemporaryProfile, remove_temporary_files, temporary_files};
 use crate::start_error::StartError;
-use crate::watch::{self as guard, Guardian};
+use crate::watch::guardian;
 use command_fds::{CommandFdExt, FdMapping};
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessGroup};
-use std::collections::VecDeque;
+use reins_child::{Guardian, Tail};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::watch;
@@ -24,9 +23,6 @@ use tokio::time::timeout;
 /// Chromium reads commands on this fd and writes answers on the next.
 const COMMANDS_FD: i32 = 3;
 const ANSWERS_FD: i32 = 4;
-
-/// How much of the browser's error output is kept: enough for the reason of a failed start.
-const SAID_BYTES: usize = 8 * 1024;
 
 /// How long a browser may take to write down its profile once it was told to end.
 const WRITING_DOWN: Duration = Duration::from_secs(2);
@@ -45,7 +41,7 @@ pub(crate) struct Process {
     ended: watch::Receiver<Option<ExitStatus>>,
     gone: watch::Receiver<bool>,
     temporary: bool,
-    said: Said,
+    said: Tail,
 }
 
 impl Process {
@@ -119,7 +115,7 @@ pub(crate) fn start(
     command.wrap(ProcessGroup::leader());
 
     // Before the browser, so that there is no moment in which nobody would clean up.
-    let mut guardian = Guardian::start(dir, temporary.is_some()).map_err(spawn)?;
+    let mut guardian = guardian(dir, temporary.is_some()).map_err(spawn)?;
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(source) => {
@@ -132,11 +128,11 @@ pub(crate) fn start(
     drop(command);
     let group = child.id();
     if let Some(group) = group
-        && let Err(error) = guardian.watch(group)
+        && let Err(error) = guardian.tell(&group.to_string())
     {
         tracing::warn!(%error, "the guardian of the browser is gone");
     }
-    let said = Said::default();
+    let said = Tail::default();
     if let Some(stderr) = child.stderr().take() {
         tokio::spawn(said.clone().listen(stderr));
     }
@@ -203,7 +199,7 @@ impl Kept {
         if self.temporary.is_some() {
             return;
         }
-        if let Some(Err(error)) = self.group.map(guard::terminate) {
+        if let Some(Err(error)) = self.group.map(reins_child::terminate) {
             tracing::debug!(%error, "the browser could not be told to end");
         }
         // Its status is asked for again after the kill that follows in any case.
@@ -211,31 +207,8 @@ impl Kept {
     }
 
     fn kill(&self) {
-        if let Some(Err(error)) = self.group.map(guard::kill_group) {
+        if let Some(Err(error)) = self.group.map(reins_child::kill_group) {
             tracing::warn!(%error, "the browser's processes could not be ended");
         }
-    }
-}
-
-/// The tail of what the browser writes on its error output. Read for good: a browser whose error
-/// output is full stops.
-#[derive(Clone, Default)]
-struct Said(Arc<Mutex<VecDeque<u8>>>);
-
-impl Said {
-    async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
-        let mut chunk = [0; 1024];
-        while let Ok(n @ 1..) = stderr.read(&mut chunk).await {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend(&chunk[..n]);
-            let over = kept.len().saturating_sub(SAID_BYTES);
-            kept.drain(..over);
-        }
-    }
-
-    fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = kept.iter().copied().collect();
-        String::from_utf8_lossy(&bytes).trim().to_owned()
     }
 }

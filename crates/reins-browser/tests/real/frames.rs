@@ -11,6 +11,7 @@ fn leaf(kind: &str) -> Page {
     ))
 }
 
+/// W-369: nor do frames.
 #[tokio::test]
 async fn sibling_frames_of_every_kind_are_read_and_clicked() {
     let page = r#"<h1>Sibling frames</h1><iframe title=Same width=600 height=120 src="/same"></iframe><br><iframe id=x title=Cross width=600 height=120></iframe><br>
@@ -118,6 +119,7 @@ fill(r.getElementById('in').attachShadow({mode:'closed'}),'nested');
 customElements.define('slot-card',class extends HTMLElement{constructor(){super();this.attachShadow({mode:'open'}).innerHTML='<article><h3>SLOT_TEXT</h3><slot></slot></article>'}});
 </script>"#;
 
+/// W-369: shadow roots need no tools of their own.
 #[tokio::test]
 async fn w620_shadow_roots_open_closed_and_nested_are_read_clicked_and_typed_into() {
     let world = World::start([("/", Page::html(SHADOW))]).await;

@@ -3,6 +3,7 @@
 use crate::support::{Page, World, done, refused};
 use reins_core::{Action, Gesture, ScrollBy};
 
+/// W-351: press_key.
 #[tokio::test]
 async fn chords_do_what_a_keyboard_does() {
     let page = "<input id=a aria-label=A value='some words'><input id=b aria-label=B><button onclick=\"hit('go')\">Go</button>\
@@ -55,6 +56,7 @@ async fn keys_reach_the_focused_element_of_an_inner_frame() {
     assert!(world.hit("ink").await);
 }
 
+/// W-350: hover.
 #[tokio::test]
 async fn hovering_opens_what_opens_on_hover() {
     let page = "<style>#m{display:none}#t:hover+#m,#m:hover{display:block}</style><button id=t onmouseenter=\"hit('enter')\">Menu</button><div id=m><a href='#x'>Entry</a></div>";
@@ -104,6 +106,7 @@ h.onmouseup=e=>{on=false;hit('carried_'+(e.clientX>290))};o.onmouseup=()=>hit('o
     assert_eq!(world.site.hits("other"), 0);
 }
 
+/// W-351: scroll.
 #[tokio::test]
 async fn scrolling_every_way() {
     let page = r#"<div role=button aria-label=Pane tabindex=0 id=p style="height:100px;overflow:auto"><div style="height:900px">tall</div></div>

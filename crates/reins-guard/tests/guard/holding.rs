@@ -33,6 +33,7 @@ fn button(name: &str) -> TargetRecord {
 }
 
 /// a step that nothing but its silence speaks against runs, and what it sends is held.
+/// W-112: ordinary controls run; what they send waits.
 #[test]
 fn what_cannot_be_classified_runs_and_is_held() {
     let (from, to) = (element("div", "generic", "Card"), element("div", "generic", "Done"));

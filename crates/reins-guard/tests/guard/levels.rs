@@ -55,6 +55,7 @@ fn asks_everywhere(action: &Action, kind: RiskKind) {
 }
 
 /// whatever its label says, image inputs included, with or without a form.
+/// W-110, W-111: what commits asks, whatever its caption says.
 #[test]
 fn r149_every_native_submit_control_asks() {
     for method in [FormMethod::Get, FormMethod::Post, FormMethod::Dialog] {
@@ -159,6 +160,7 @@ fn r152_risk_words_ask() {
 
 /// only links, checkboxes, radio buttons and submit controls are classified, and what a
 /// page says of itself doesn't count.
+/// W-111: what a page says of itself, such as a role, authorizes nothing.
 #[test]
 fn r153_what_cannot_be_classified_asks() {
     for target in [

@@ -111,6 +111,7 @@ fn streams(request: &Value, path: &str) -> bool {
 }
 
 /// the whole answer, however the network cuts it, also within a letter.
+/// W-660: one interface for every format.
 #[tokio::test]
 async fn r118_every_format_streams_in_portions_of_any_size() {
     for format in Format::ALL {

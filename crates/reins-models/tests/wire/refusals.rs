@@ -4,7 +4,8 @@ use crate::{KEY, Outcome, ask, client, portions, request, run, samples, timing};
 use reins_core::Secret;
 use reins_models::testing::{Answer, ModelServer};
 use reins_models::{
-    CUSTOM, ChatRequest, Endpoint, Format, Http, Model, ModelClient, Provider, Reasoning, reply,
+    CUSTOM, ChatRequest, Endpoint, Format, Http, Image, Message, Model, ModelClient, Part,
+    Provider, Reasoning, reply,
 };
 use serde_json::{Value, json};
 
@@ -162,6 +163,27 @@ async fn refused_parameters_are_left_out_in_every_format() {
         for pair in seen.windows(2) {
             assert_ne!(pair[0].body, pair[1].body, "{format}: never the same again");
         }
+    }
+}
+
+/// W-662: a model that takes no pictures goes on without them, in every format, and text is not harmed.
+#[tokio::test]
+async fn w662_no_format_fails_for_a_model_without_eyes() {
+    for format in Format::ALL {
+        let refusal = refuses(400, "this model does not support image input");
+        let server = ModelServer::start(vec![refusal, Answer::pieces(portions(format))]).await;
+        let server = server.expect("server");
+        let image = Image { mime: "image/png".into(), bytes: vec![1, 2, 3].into() };
+        let parts = vec![Part::Text("look".to_owned()), Part::Image(image)];
+        let request = ChatRequest { messages: vec![Message::User(parts)], ..request() };
+        let client = client(&server, format);
+        let answer = reply(&client as &dyn Model, request).await.expect("a reply");
+        assert_eq!(answer.text, samples::TEXT, "{format}");
+        let seen = server.seen();
+        let second = seen[1].body.to_string();
+        assert!(seen[0].body.to_string().contains("AQID"), "{format}");
+        assert!(!second.contains("AQID") && second.contains("cannot see"), "{format}: {second}");
+        assert!(second.contains("look"), "{format}");
     }
 }
 
