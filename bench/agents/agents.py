@@ -84,7 +84,7 @@ def run(name, work, product):
         model.shutdown()
     foreign = sorted(tool for tool in model.seen.tools if "reins_run" not in tool)
     other = os.path.exists(other)
-    well = ran.returncode == 0 and log["newsletter"] == [model_server.EMAIL] and log["orders"] == 0
+    well = ran.returncode == 0 and log["newsletter"] == [model_server.EMAIL] and log["orders"] == 0 and not other
     if not well or os.environ.get("AGENTS_SHOW"):
         print(ran.stdout, ran.stderr, log, "its own MCP server started" if other else "", sep="\n")
     return {"agent": name, "well": well, "seconds": seconds, "requests": model.seen.requests, "bytes": model.seen.bytes, "foreign": foreign}

@@ -120,6 +120,10 @@ fn told(tell: Tell, control: Control, keeper: Option<Arc<Keeper>>) -> live::Told
         let why = why.map(EndCause::word);
         let about = json!({"state": state, "source": LiveEvent::SOURCE, "who": who, "why": why, "at": stamp(at)});
         tell.event("takeover", &about);
+        if why.is_some() {
+            // The person's own input has paused the turn; they are done.
+            control.resume(&SessionId::new(MAIN));
+        }
         if let Some(keeper) = &keeper {
             let takeover = match why {
                 None => Takeover::TakeoverStarted { who },

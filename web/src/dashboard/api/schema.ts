@@ -41,6 +41,13 @@ export interface components {
         CardWord: {
             answer: components["schemas"]["Word"];
         };
+        /** @description What is to be changed. */
+        Change: {
+            /** @description `auto`, `careful` or `ask`. */
+            level?: string | null;
+            /** @description All rules, in place of those before. */
+            site_rules?: components["schemas"]["SiteRule"][] | null;
+        };
         /** @description A code for a dashboard. */
         Code: {
             /** @description Signs in once. */
@@ -60,12 +67,52 @@ export interface components {
                 payload?: unknown;
             };
         };
+        /** @description Events. */
+        EventList: {
+            events: components["schemas"]["EventShape"][];
+            /**
+             * Format: uint64
+             * @description What to give as `after` for those that follow.
+             */
+            next?: number | null;
+        };
+        /** @description An event. */
+        EventShape: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            at_ms: number;
+            data: unknown;
+            /** @description What `data` is: `rrweb`, `placed`, `console`, `marker`, `action`, `takeover` or `frame`. */
+            kind: string;
+            /** Format: uint64 */
+            seq: number;
+            tab: string;
+        };
         /** @description Whether the daemon answers. */
         Health: {
             /** @description Always `ok`; anything else is an error. */
             status: string;
             /** @description The daemon's version. */
             version: string;
+        };
+        /** @description Places where words were found. */
+        HitList: {
+            hits: components["schemas"]["HitShape"][];
+        };
+        /** @description A place where words were found. */
+        HitShape: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            at_ms: number;
+            /** Format: uint64 */
+            seq: number;
+            tab: string;
+            /** @description The words with what stands around them. */
+            text: string;
         };
         /** @description A picture. */
         Image: {
@@ -153,6 +200,17 @@ export interface components {
             /** @description `view` (default) or `control`. */
             mode?: string | null;
         };
+        /** @description A provider of models, without its key. */
+        ProviderShape: {
+            /** @description Where it is. */
+            address: string;
+            /** @description Whether a key is kept with it. */
+            has_key: boolean;
+            /** @description The model that is used if none is named. */
+            model?: string | null;
+            /** @description What its owner calls it. */
+            name: string;
+        };
         /** @description A month's limit. */
         Quota: {
             /** Format: uint64 */
@@ -160,7 +218,7 @@ export interface components {
             /** Format: uint64 */
             used: number;
         };
-        /** @description Which kinds are recorded; what is left out is. */
+        /** @description Which kinds are recorded: elements and consoles unless they are switched off, pictures if they are switched on. */
         Record: {
             /** @description Errors and warnings. */
             console?: boolean | null;
@@ -168,6 +226,39 @@ export interface components {
             frames?: boolean | null;
             /** @description The page's elements as they change. */
             rrweb?: boolean | null;
+        };
+        /** @description Recordings. */
+        RecordingList: {
+            /** @description What to give as `before` for those that follow. */
+            next?: string | null;
+            recordings: components["schemas"]["RecordingShape"][];
+        };
+        /** @description A recording. */
+        RecordingShape: {
+            app_url: string;
+            /**
+             * Format: uint64
+             * @description Bytes on the disk.
+             */
+            bytes: number;
+            /** Format: uint64 */
+            duration_ms: number;
+            /** @description Why it ended. */
+            end_reason?: string | null;
+            ended_at?: string | null;
+            /**
+             * Format: uint64
+             * @description Events on the disk.
+             */
+            events: number;
+            id: string;
+            /** @description Of `rrweb`, `frames`, `console`. */
+            kinds: string[];
+            sandbox_id: string;
+            /** @description RFC 3339. */
+            started_at: string;
+            /** @description `recording`, `complete` or `cut_short`. */
+            status: string;
         };
         /** @description Refused requests of one kind. */
         Refusal: {
@@ -266,6 +357,24 @@ export interface components {
             /** @description The newest first. */
             sandboxes: components["schemas"]["SandboxShape"][];
         };
+        /** @description What was saved. */
+        Saved: {
+            /**
+             * Format: uint
+             * @description Cookies that the app's host is sent.
+             */
+            cookies: number;
+            /**
+             * Format: uint
+             * @description Cookies and items that are not the app's.
+             */
+            left_out: number;
+            /**
+             * Format: uint
+             * @description Items of its origin's local storage.
+             */
+            local_storage: number;
+        };
         /** @description One thing that a token allows. */
         Scope: "read" | "act" | "take_over" | "manage" | "metrics";
         /** @description One browser. */
@@ -281,6 +390,24 @@ export interface components {
             session_id: string;
             started_at: string;
             status: string;
+        };
+        /** @description A tenant's settings. */
+        SettingsShape: {
+            /** @description How much is asked in guarded browsers whose start says nothing. */
+            level: string;
+            /** @description Every level. */
+            levels: string[];
+            /** @description The owner's models, without their keys. */
+            providers: components["schemas"]["ProviderShape"][];
+            /** @description Rules for sites in guarded browsers. */
+            site_rules: components["schemas"]["SiteRule"][];
+        };
+        /** @description A rule for a site. */
+        SiteRule: {
+            /** @description An origin, such as `https://shop.example`. */
+            pattern: string;
+            /** @description `always` or `never`. */
+            rule: string;
         };
         /** @description How a browser is to start. */
         StartBrowser: {
