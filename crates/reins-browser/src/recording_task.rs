@@ -348,6 +348,8 @@ impl Writer {
                 // Another document may be there by now, which is placed for itself.
                 if self.worlds.get(&frame).is_some_and(|world| world.unique == document) {
                     self.homeless.remove(&frame);
+                } else {
+                    self.place(&frame);
                 }
                 let (document, within) = (document.to_string(), within.to_string());
                 self.put(RecordedKind::Placed { document, within, node }).await
