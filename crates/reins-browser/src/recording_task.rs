@@ -38,6 +38,11 @@ const METHODS: &[&str] = &[
 /// Asking a page that is busy for longer is given up; it is asked again when it has more to tell.
 const ASKING: Duration = Duration::from_secs(5);
 
+/// A frame whose element has no number yet is looked for again so often, this much later each time.
+const TRIES: u32 = 20;
+/// See [`TRIES`].
+const AGAIN: Duration = Duration::from_millis(250);
+
 /// A message of the console above this is told by its size.
 const LOGGED_BYTES: usize = 256 << 10;
 
@@ -303,7 +308,15 @@ impl Writer {
             self.placing.insert(frame.clone());
             let founds = self.founds.clone();
             tokio::spawn(async move {
-                let node = element(&world, &frame).await;
+                let mut node = None;
+                for _ in 0..TRIES {
+                    node = element(&world, &frame).await;
+                    if node.is_some() {
+                        break;
+                    }
+                    // The parent's recorder has not begun; nothing tells when it has numbered this one.
+                    tokio::time::sleep(AGAIN).await;
+                }
                 // The recording may be over.
                 let within = world.unique;
                 let _ = founds.send(Found::Place { frame, document, within, node }).await;
@@ -335,6 +348,8 @@ impl Writer {
                 // Another document may be there by now, which is placed for itself.
                 if self.worlds.get(&frame).is_some_and(|world| world.unique == document) {
                     self.homeless.remove(&frame);
+                } else {
+                    self.place(&frame);
                 }
                 let (document, within) = (document.to_string(), within.to_string());
                 self.put(RecordedKind::Placed { document, within, node }).await

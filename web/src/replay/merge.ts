@@ -154,6 +154,8 @@ export class Merge {
     if (shown.attached || shown.main || shown.since[0]?.type !== FULL) return;
     const parent = shown.within === undefined ? undefined : this.documents.get(shown.within);
     if (!parent?.attached || shown.node === undefined || !parent.nodes.has(shown.node)) return;
+    // An object or a frameset shows documents as well; here they are shown as nothing.
+    if (parent.tags.get(shown.node) !== "iframe") return;
     shown.attached = true;
     for (const event of shown.since) this.emit(shown, event, Math.max(at, event.timestamp));
     for (const child of this.documents.values()) {

@@ -16,7 +16,7 @@ pub(crate) const ACTS: &[(&str, &str)] = &[
         "/spa",
         "new Promise(r=>{add.click();add.click();setTimeout(()=>{document.querySelector('li').remove();r(0)},50)})",
     ),
-    ("/shadow", "0"),
+    ("/shadow", "new Promise(r=>setTimeout(()=>r(0),400))"),
     (
         "/frames",
         "new Promise(r=>setTimeout(()=>{frames[0].document.body.append('CHANGED IN THE FRAME');r(0)},600))",
