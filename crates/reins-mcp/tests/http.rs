@@ -164,13 +164,16 @@ impl Client {
     }
 }
 
+/// What a request is, the headers that it changes, and the answer.
+type Case = (&'static str, &'static [(&'static str, &'static str)], StatusCode);
+
 /// S-142, S-145: nobody gets in without the token, by another Host, or from a page, and nothing of a
 /// refused request is looked at.
 #[tokio::test]
 async fn s142_s145_only_the_token_on_the_own_host_and_no_page_gets_in() {
     let (door, calls) = door(Names::Reins, HttpLimits::default());
     let message = initialize();
-    let cases: &[(&str, &[(&str, &str)], StatusCode)] = &[
+    let cases: &[Case] = &[
         ("no token", &[("authorization", "")], StatusCode::UNAUTHORIZED),
         ("another token", &[("authorization", "Bearer rst_other")], StatusCode::UNAUTHORIZED),
         ("another scheme", &[("authorization", "Basic cnN0Xw==")], StatusCode::UNAUTHORIZED),
