@@ -1,6 +1,7 @@
 // How events leave the page: in batches, by a binding that exists in this world only.
 
 import type { eventWithTime } from "@rrweb/types";
+import { later } from "./later";
 import { scrub } from "./typed";
 
 /** A batch leaves after this long (S-X13). */
@@ -17,11 +18,9 @@ declare global {
 
 let waiting: string[] = [];
 let size = 0;
-let timer: ReturnType<typeof setTimeout> | undefined;
+let due = false;
 
 export function flush(): void {
-  if (timer !== undefined) clearTimeout(timer);
-  timer = undefined;
   if (waiting.length === 0) return;
   const batch = `{"events":[${waiting.join(",")}]}`;
   waiting = [];
@@ -45,5 +44,11 @@ export function send(event: eventWithTime): void {
   waiting.push(text);
   size += text.length + 1;
   if (waiting.length >= FLUSH_EVENTS) flush();
-  else timer ??= setTimeout(flush, FLUSH_MS);
+  else if (!due) {
+    due = true;
+    later(() => {
+      due = false;
+      flush();
+    }, FLUSH_MS);
+  }
 }
