@@ -202,8 +202,11 @@ impl Writer {
                 self.worlds.retain(|_, world| world.session.id() != session.id());
             }
             wire::FrameDetached::METHOD => {
-                let gone = FrameId::new(event.parse::<wire::FrameDetached>()?.frame_id);
-                self.homeless.remove(&gone);
+                let gone: wire::FrameDetached = event.parse()?;
+                // A frame that goes on in another process is detached here as well.
+                if gone.reason.as_deref() != Some("swap") {
+                    self.homeless.remove(&FrameId::new(gone.frame_id));
+                }
             }
             wire::FrameNavigated::METHOD if own => {
                 let frame = event.parse::<wire::FrameNavigated>()?.frame;

@@ -1,6 +1,7 @@
 // Records one document, once it is time to.
 
 import { record } from "@rrweb/record";
+import { later, whenIdle } from "./later";
 import { mask } from "./masks";
 import { flush, send, tell } from "./send";
 import { look, styleRules, suspects } from "./sweep";
@@ -31,8 +32,7 @@ export function begin(leaving: () => void): void {
   }
   start();
   new MutationObserver(() => reopened(leaving)).observe(document, { childList: true });
-  setTimeout(sweep, 0);
-  setInterval(sweep, SWEEP_MS);
+  whenIdle(sweeps, 0);
 }
 
 function start(): void {
@@ -59,7 +59,7 @@ function start(): void {
   cost = pictured - began;
   rules = styleRules();
   // A short page may be gone before a batch is full.
-  setTimeout(flush, 0);
+  later(flush, 0);
 }
 
 /** A page that writes its document anew takes every listener away, and its root is one that nobody knows. */
@@ -69,6 +69,11 @@ function reopened(leaving: () => void): void {
   watchTyping();
   leaving();
   start();
+}
+
+function sweeps(): void {
+  later(sweeps, SWEEP_MS);
+  sweep();
 }
 
 function sweep(): void {

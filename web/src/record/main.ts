@@ -4,6 +4,7 @@
 // This much runs before the page does. The recorder itself is not even compiled before the page has loaded:
 // a page that is recorded should load as fast as any.
 
+import { later, whenIdle } from "./later";
 import { flush } from "./send";
 import { watchTyping } from "./typed";
 
@@ -25,7 +26,8 @@ function begin(): void {
 }
 
 function soon(): void {
-  requestIdleCallback(begin, { timeout: IDLE_MS });
+  whenIdle(begin, 0);
+  later(begin, IDLE_MS);
 }
 
 function leaves(): void {
@@ -63,7 +65,7 @@ if (!world.__reins) {
     soon();
   } else {
     addEventListener("load", soon, { once: true });
-    addEventListener("DOMContentLoaded", () => setTimeout(begin, LOADING_MS), { once: true });
-    setTimeout(begin, READING_MS);
+    addEventListener("DOMContentLoaded", () => later(begin, LOADING_MS), { once: true });
+    later(begin, READING_MS);
   }
 }

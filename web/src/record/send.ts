@@ -1,14 +1,15 @@
 // How events leave the page: in batches, by a binding that exists in this world only.
 
 import type { eventWithTime } from "@rrweb/types";
+import { later } from "./later";
 import { scrub } from "./typed";
 
 /** A batch leaves after this long (S-X13). */
 const FLUSH_MS = 250;
 /** Or with this many events (S-X13). */
 const FLUSH_EVENTS = 50;
-/** Most of what one message carries, in UTF-16 units; UTF-8 has at most three bytes for each (S-X13: 8 MiB). */
-const LARGEST = Math.floor((8 << 20) / 3);
+/** Most of what one message carries, in bytes (S-X13). */
+const LARGEST = 8 << 20;
 
 declare global {
   // eslint-disable-next-line no-var
@@ -17,11 +18,14 @@ declare global {
 
 let waiting: string[] = [];
 let size = 0;
-let timer: ReturnType<typeof setTimeout> | undefined;
+let due = false;
+
+/** A unit of UTF-16 has at most three bytes in UTF-8, so most texts need not be measured. */
+function bytesOf(text: string): number {
+  return text.length * 3 <= LARGEST ? text.length : new TextEncoder().encode(text).length;
+}
 
 export function flush(): void {
-  if (timer !== undefined) clearTimeout(timer);
-  timer = undefined;
   if (waiting.length === 0) return;
   const batch = `{"events":[${waiting.join(",")}]}`;
   waiting = [];
@@ -37,13 +41,20 @@ export function tell(what: object): void {
 
 export function send(event: eventWithTime): void {
   const text = scrub(JSON.stringify(event));
-  if (text.length > LARGEST) {
-    tell({ too_large: text.length });
+  const bytes = bytesOf(text);
+  if (bytes > LARGEST) {
+    tell({ too_large: bytes });
     return;
   }
-  if (size + text.length > LARGEST) flush();
+  if (size + bytes > LARGEST) flush();
   waiting.push(text);
-  size += text.length + 1;
+  size += bytes + 1;
   if (waiting.length >= FLUSH_EVENTS) flush();
-  else timer ??= setTimeout(flush, FLUSH_MS);
+  else if (!due) {
+    due = true;
+    later(() => {
+      due = false;
+      flush();
+    }, FLUSH_MS);
+  }
 }

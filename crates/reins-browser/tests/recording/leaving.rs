@@ -26,7 +26,11 @@ Date.now = () => { seen.push('clock'); return 1 };
 Element.prototype.attachShadow = Element.prototype.getAttribute = () => { seen.push('prototype') };
 const input = document.createElement('input');
 input.type = 'password'; document.body.append(input);
-setTimeout(() => { input.type = 'text'; o.textContent = 'AT THE END' }, 300);
+setTimeout(() => {
+  for (let n = setTimeout(() => 0); n > 0; n--) { clearTimeout(n); clearInterval(n) }
+  for (let n = requestIdleCallback(() => 0); n > 0; n--) { cancelIdleCallback(n); cancelAnimationFrame(n) }
+  input.type = 'text'; o.textContent = 'AT THE END';
+}, 900);
 </script>"#;
 
 /// S-106: no policy of a page concerns the recorder, and a page can neither see it nor speak for it.
