@@ -105,6 +105,29 @@ impl App {
         self.own.get().map(|own| own.address.as_str())
     }
 
+    /// Every `Host` that is ours.
+    pub(crate) fn hosts(&self) -> Vec<String> {
+        self.own.get().map(|own| own.hosts.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Origins whose pages may open a live view: our own and the configured ones (S-088).
+    pub(crate) fn live_origins(&self) -> Vec<String> {
+        let own = self.own.get().into_iter().flat_map(|own| own.origins.iter());
+        let own = own.map(Origin::to_string);
+        own.chain(self.config.server.origins.iter().cloned()).collect()
+    }
+
+    /// Where a browser would be watched.
+    pub(crate) fn live_url(&self, session: &SessionId) -> Option<String> {
+        let host = self.address()?.strip_prefix("http://")?;
+        Some(format!("ws://{host}/live/{session}"))
+    }
+
+    /// The running browser with this session id.
+    pub(crate) fn session(&self, id: &str) -> Option<Arc<LiveSession>> {
+        self.running().into_iter().find(|session| session.id.as_str() == id)
+    }
+
     /// A folder for one browser alone.
     pub(crate) fn folder(&self, session: &SessionId) -> PathBuf {
         self.sessions_folder().join(session.as_str())

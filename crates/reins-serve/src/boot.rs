@@ -51,7 +51,7 @@ impl Logs {
         let kept = lock(&self.kept);
         let lines: Vec<LogLine> =
             kept.1.iter().filter(|line| line.n > n).take(limits::LOG_PAGE).cloned().collect();
-        let next = lines.last().map_or(n.max(0), |line| line.n);
+        let next = lines.last().map_or(n, |line| line.n);
         (lines, next)
     }
 }

@@ -2,7 +2,9 @@
 //! companion of each kind it was made with, and asks them before a changing call.
 
 use crate::error::ServeError;
-use crate::events::Step;
+use crate::events::{EventLog, Step};
+use axum::extract::Request;
+use axum::response::Response;
 use futures_util::future::BoxFuture;
 use reins_browser::Browser;
 use reins_control::{Control, Tool};
@@ -32,6 +34,33 @@ pub struct Begun {
     pub token: Secret<String>,
     /// Which kinds are recorded, as the start asked for.
     pub record: Value,
+    /// Whether it has a window, at which someone may act by hand.
+    pub window: bool,
+    /// Values of `Host` that are the daemon's own (S-088).
+    pub hosts: Vec<String>,
+    /// Origins whose pages may open a live view (S-088).
+    pub origins: Vec<String>,
+    /// The live view's address, if one is offered; none where the daemon has no port.
+    pub live_url: Option<String>,
+    /// Tells whoever watches the sandbox: `takeover`, `refusal`.
+    pub tell: Tell,
+}
+
+/// Puts an event among those of the sandbox. Never waits.
+#[derive(Clone)]
+pub struct Tell(pub(crate) Arc<EventLog>);
+
+impl Tell {
+    /// Tells.
+    pub fn event(&self, name: &'static str, data: &Value) {
+        self.0.push(name, data);
+    }
+}
+
+impl std::fmt::Debug for Tell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tell")
+    }
 }
 
 /// Makes companions.
@@ -78,6 +107,15 @@ pub struct Held {
     pub waited_ms: u64,
 }
 
+/// Why a changing call may not go ahead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPassage {
+    /// A person drives.
+    Held(Held),
+    /// The browser ends (S-072).
+    Ending,
+}
+
 /// Goes along with one browser.
 pub trait Companion: Send + Sync + Debug {
     /// The id of what is recorded of it.
@@ -95,12 +133,22 @@ pub trait Companion: Send + Sync + Debug {
         None
     }
 
+    /// Answers an upgrade to the live view, or gives the request back where there is none. It checks where the request comes from by
+    /// itself: pages of more origins than the daemon's own may watch (S-088), and the ticket is the first message.
+    ///
+    /// # Errors
+    ///
+    /// Gives the request back if this companion has no live view.
+    fn connect(&self, request: Request) -> Result<BoxFuture<'static, Response>, Box<Request>> {
+        Err(Box::new(request))
+    }
+
     /// Waits until a changing call may go ahead.
     fn pass(
         &self,
         _tool: &'static Tool,
         _cancel: CancellationToken,
-    ) -> BoxFuture<'_, Result<Option<Box<dyn Passage>>, Held>> {
+    ) -> BoxFuture<'_, Result<Option<Box<dyn Passage>>, NoPassage>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 

@@ -45,7 +45,9 @@ pub use boot::LogLine;
 pub use calls::{Calls, NotCalled};
 pub use client::dashboard_link;
 pub use clock::{Clock, SystemClock};
-pub use companion::{Begun, Companion, Companions, Held, Passage, TicketGiven, TicketWish};
+pub use companion::{
+    Begun, Companion, Companions, Held, NoPassage, Passage, Tell, TicketGiven, TicketWish,
+};
 pub use config::{
     BrowserConfig, Config, HookKind, PORT, QuotaConfig, RequestConfig, SandboxConfig, ServerConfig,
     TokenConfig, WebhookConfig,

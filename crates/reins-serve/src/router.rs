@@ -8,7 +8,7 @@ use crate::error::ServeError;
 use crate::limits;
 use crate::mcp_door;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Extension, Path, Request};
+use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -46,19 +46,41 @@ pub(crate) fn routes(app: &Arc<App>, way: Way) -> Router {
     }
     for asset in assets::ASSETS.iter() {
         let app = app.clone();
-        let answer = async move |request: Request| {
+        let answer = move |request: Request| {
             let placed = auth::host(&app, request.headers(), way);
-            finished(&app, placed.map(|()| asset.answer(request.headers())))
+            let answered = finished(&app, placed.map(|()| asset.answer(request.headers())));
+            async move { answered }
         };
         router = router.route(asset.path, on(MethodFilter::GET, answer));
     }
+    let live = app.clone();
+    let watch = move |Path(session): Path<String>, request: Request| {
+        let app = live.clone();
+        async move { watch(app, &session, request).await }
+    };
+    router = router.route("/live/{session}", on(MethodFilter::GET, watch));
     let (lost, wrong) = (app.clone(), app.clone());
     router
         .fallback(move |request: Request| stray(lost.clone(), way, request, ServeError::NoRoute))
         .method_not_allowed_fallback(move |request: Request| {
             stray(wrong.clone(), way, request, ServeError::Method)
         })
-        .layer(Extension(way))
+}
+
+/// An upgrade to a browser's live view. Who may watch is shown by the ticket in its first message.
+async fn watch(app: Arc<App>, session: &str, request: Request) -> Response {
+    let session = app.session(session);
+    let companions = session.iter().flat_map(|session| session.companions.iter());
+    let mut upgrade = Some(request);
+    for companion in companions {
+        if let Some(request) = upgrade.take() {
+            match companion.connect(request) {
+                Ok(answer) => return answer.await,
+                Err(request) => upgrade = Some(*request),
+            }
+        }
+    }
+    finished(&app, Err(ServeError::NotFound("live view")))
 }
 
 fn filter(method: &str) -> MethodFilter {

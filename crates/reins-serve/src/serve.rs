@@ -15,6 +15,7 @@ use crate::recovery;
 use crate::router::routes;
 use crate::runs::{Runner, Runs};
 use crate::{reaper, usage};
+use axum::serve::ListenerExt;
 use reins_core::Secret;
 use reins_store::Store;
 use std::fs::File;
@@ -165,6 +166,10 @@ impl Serve {
     /// Stops: no new requests, browsers ended, usage told, everything written.
     pub async fn stop(self) {
         self.app.shut_down().await;
+        // What the last browsers ran is told now, or at the next start.
+        if tokio::time::timeout(limits::DRAIN, usage::once(&self.app)).await.is_err() {
+            tracing::warn!("the last usage was not taken in time; it is told at the next start");
+        }
         if let Err(error) = std::fs::remove_file(&self.socket) {
             tracing::debug!(%error, "the socket was gone already");
         }
@@ -215,6 +220,12 @@ async fn listen(app: &Arc<App>, address: SocketAddr) -> Result<u16, ServeError> 
     // Nobody else sets it.
     let _ = app.own.set(Own::at(port, &app.config.server.hosts));
     let (routes, stop) = (routes(app, Way::Port), app.stop.clone());
+    // Frames of a live view and events are small and must not wait for each other.
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "a connection stays slow");
+        }
+    });
     app.tasks.spawn(async move {
         let served = axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned());
         if let Err(error) = served.await {

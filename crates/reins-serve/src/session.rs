@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::clock::{minutes, stamp};
-use crate::companion::{Companion, Held, Passage};
+use crate::companion::{Companion, Held, NoPassage, Passage};
 use crate::events::{Step, line};
 use crate::limits;
 use crate::room::{Room, Slot};
@@ -271,7 +271,11 @@ impl LiveSession {
                 () = self.ending.cancelled() => return Err(CallFailure::Ending),
                 () = cancel.cancelled() => return Err(ControlError::Cancelled.into()),
             };
-            passages.extend(passed.map_err(CallFailure::Held)?);
+            match passed {
+                Ok(passage) => passages.extend(passage),
+                Err(NoPassage::Held(held)) => return Err(CallFailure::Held(held)),
+                Err(NoPassage::Ending) => return Err(CallFailure::Ending),
+            }
         }
         Ok(passages)
     }

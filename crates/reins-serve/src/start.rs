@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::backend::{Capability, Mode, StartOrder};
 use crate::clock::stamp;
-use crate::companion::Begun;
+use crate::companion::{Begun, Tell};
 use crate::error::ServeError;
 use crate::hooks::Permission;
 use crate::keys;
@@ -211,6 +211,11 @@ impl Job {
                 browser: started.browser.clone(),
                 token: token.clone(),
                 record: self.wish.record.clone(),
+                window: self.wish.mode == Mode::Headed,
+                hosts: self.app.hosts(),
+                origins: self.app.live_origins(),
+                live_url: self.app.live_url(&row.id),
+                tell: Tell(self.room.events.clone()),
             };
             match maker.begin(begun).await {
                 Ok(companion) => companions.push(companion),
@@ -223,12 +228,25 @@ impl Job {
         row.recording = companions.iter().find_map(|companion| companion.recording_id());
         row.phase = SessionPhase::Running;
         row.started_at = self.app.clock.now();
-        if let Err(error) = self.app.store.keep_session(row.clone()).await {
+        if let Err(error) = self.settle(row).await {
+            for companion in &companions {
+                companion.end("not_started").await;
+            }
             self.app.backend.stop(&started).await;
-            return Err(error.into());
+            return Err(error);
         }
         let asks = Asks { guarded: self.sandbox.guarded, level: self.wish.level };
         Ok(Arc::new(LiveSession::new(row.clone(), started, companions, asks)))
+    }
+
+    /// Keeps that it runs, if its sandbox was not deleted meanwhile.
+    async fn settle(&self, row: &BrowserSession) -> Result<(), ServeError> {
+        let store = &self.app.store;
+        let sandbox = store.sandbox(row.tenant.clone(), row.sandbox.clone()).await?;
+        if sandbox.is_none() {
+            return Err(ServeError::NotFound("sandbox"));
+        }
+        Ok(store.keep_session(row.clone()).await?)
     }
 
     /// Opens the app. Nobody waits for it: calls stand in line behind it, and an app that does not answer is

@@ -18,7 +18,7 @@ impl Usage {
     }
 }
 
-/// Tells until the daemon stops, and once more then.
+/// Tells until the daemon stops.
 pub(crate) async fn tell(app: Arc<App>) {
     loop {
         once(&app).await;

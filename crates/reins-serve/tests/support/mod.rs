@@ -83,6 +83,10 @@ pub async fn daemon_with(text: &str, clock: Arc<dyn Clock>) -> Daemon {
 
 pub async fn daemon_in(dir: &Path, text: &str, clock: Arc<dyn Clock>) -> Daemon {
     let serve = Serve::start(options(dir, config(text), clock)).await.unwrap();
+    adopt(serve, dir)
+}
+
+pub fn adopt(serve: Serve, dir: &Path) -> Daemon {
     let port = serve.port().unwrap();
     Daemon { serve: Some(serve), port, dir: dir.to_owned(), _temporary: None }
 }
