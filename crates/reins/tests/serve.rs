@@ -88,11 +88,15 @@ fn descendants(of: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let mut todo = vec![of];
     while let Some(parent) = todo.pop() {
-        let listed = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-        for child in listed.unwrap_or_default().split_whitespace() {
-            let child = child.parse().unwrap();
-            found.push(child);
-            todo.push(child);
+        // Each thread has the children that it started.
+        let Ok(threads) = std::fs::read_dir(format!("/proc/{parent}/task")) else { continue };
+        for thread in threads.flatten() {
+            let listed = std::fs::read_to_string(thread.path().join("children"));
+            for child in listed.unwrap_or_default().split_whitespace() {
+                let child = child.parse().unwrap();
+                found.push(child);
+                todo.push(child);
+            }
         }
     }
     found
