@@ -4,7 +4,7 @@ use crate::ranges::{Range, special};
 use crate::refusal::Reason;
 use crate::target::{Host, Target};
 use ipnet::IpNet;
-use reins_core::OriginPattern;
+use reins_core::{Origin, OriginPattern};
 use std::net::IpAddr;
 use std::str::FromStr;
 use thiserror::Error;
@@ -53,7 +53,10 @@ impl FromStr for Deny {
             return Ok(Self::Net(address.to_canonical().into()));
         }
         // Punycode, lower case and no dot at the end: the form in which hosts are asked for.
-        match text.trim_start_matches("*.").parse() {
+        let name = text.trim_start_matches("*.");
+        let origin = (!name.is_ascii()).then(|| Origin::parse(&format!("http://{name}")).ok());
+        let name = origin.flatten().map_or(name.to_owned(), |origin| origin.host().to_owned());
+        match name.parse() {
             Ok(Host::Name(name)) => Ok(Self::Name(name)),
             Ok(Host::Address(address)) => Ok(Self::Net(address.into())),
             Err(reason) => Err(DenyError { text: text.to_owned(), reason }),
