@@ -120,8 +120,9 @@ async fn change(ask: Ask) -> Result<Response, ServeError> {
         }
         settings.rules = rules.iter().map(rule).collect::<Result<_, _>>()?;
     }
-    ask.app.store.keep_serve_settings(tenant, settings.clone()).await?;
-    shaped(&ask, settings).await
+    ask.app.store.keep_serve_settings(tenant, settings).await?;
+    // As it is kept: in order, and each site once.
+    show(ask).await
 }
 
 fn rule(SiteRule { pattern, rule }: &SiteRule) -> Result<(Origin, Rule), ServeError> {
