@@ -134,7 +134,8 @@ async fn recorded(client: &Client, recording: &str, sandbox: &str) {
     assert_eq!(told, ["takeover_started", "takeover_ended"], "S-105");
     assert!(of("marker").iter().any(|e| e["data"]["what"] == "page_navigated"), "S-104");
     let typed = of("action").into_iter().find(|e| e["data"]["tool"] == "type").expect("S-055");
-    assert_eq!(typed["data"]["arguments"]["text"], "*".repeat(20), "{typed}");
+    let shown = typed["data"]["arguments"]["text"].as_str().unwrap();
+    assert!(!shown.is_empty() && shown.chars().all(|c| c == '*'), "{typed}");
     let whole = page.to_string();
     assert!(!whole.contains("Lovelace"), "S-102: typed values are masked");
     let (_, found) = client.get(&format!("{path}/search?q=welcome%20to")).await;
