@@ -54,6 +54,10 @@ impl FromStr for Deny {
         }
         // Punycode, lower case and no dot at the end: the form in which hosts are asked for.
         let name = text.trim_start_matches("*.");
+        // A port would be dropped unseen.
+        if name.contains(':') {
+            return Err(DenyError { text: text.to_owned(), reason: Reason::Port });
+        }
         let origin = (!name.is_ascii()).then(|| Origin::parse(&format!("http://{name}")).ok());
         let name = origin.flatten().map_or(name.to_owned(), |origin| origin.host().to_owned());
         match name.parse() {
