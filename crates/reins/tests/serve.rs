@@ -49,6 +49,14 @@ impl Daemon {
     }
 }
 
+impl Drop for Daemon {
+    /// A test that fails leaves no daemon behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 fn token(dir: &Path) -> String {
     let data = serve_dir(dir);
     let arguments = [
