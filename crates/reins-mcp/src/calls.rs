@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 /// kept of it.
 pub trait SessionCalls: Send + Sync + 'static {
     /// The tools there are.
-    fn tools(&self) -> Vec<RunTool>;
+    fn tools(&self) -> Vec<RunTool> {
+        tools().iter().map(|tool| RunTool { tool, schema: one_session(tool) }).collect()
+    }
 
     /// Makes one call. Changing calls wait while a person drives, as long as that is worth it.
     fn call<'a>(
@@ -72,10 +74,6 @@ impl ControlCalls {
 }
 
 impl SessionCalls for ControlCalls {
-    fn tools(&self) -> Vec<RunTool> {
-        tools().iter().map(|tool| RunTool { tool, schema: one_session(tool) }).collect()
-    }
-
     fn call<'a>(
         &'a self,
         tool: &'static Tool,

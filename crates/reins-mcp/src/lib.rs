@@ -20,5 +20,5 @@ pub use calls::{ControlCalls, HeldBy, NotMade, SessionCalls};
 pub use http_door::{Bearer, HttpAccess, HttpBody, HttpDoor, HttpLimits, HttpOptions};
 pub use listing::ToolChoice;
 pub use offer::Names;
-pub use run::{Calls, ECHO, RunTool, one_session, serve_echo, serve_run};
+pub use run::{Calls, ECHO, RunTool, serve_echo, serve_run};
 pub use server::{McpError, McpOptions, serve_stdio};

@@ -42,7 +42,7 @@ pub trait Calls: Send + Sync + 'static {
 }
 
 /// A tool's arguments where there is just one session.
-pub fn one_session(tool: &Tool) -> Map<String, Value> {
+pub(crate) fn one_session(tool: &Tool) -> Map<String, Value> {
     let mut schema = tool.input_schema();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.remove("session");

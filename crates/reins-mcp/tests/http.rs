@@ -6,10 +6,10 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
-use reins_control::{Reply, Tool, tools};
+use reins_control::{Reply, Tool};
 use reins_mcp::{
-    HeldBy, HttpAccess, HttpBody, HttpDoor, HttpLimits, HttpOptions, Names, NotMade, RunTool,
-    SessionCalls, ToolChoice, one_session,
+    HeldBy, HttpAccess, HttpBody, HttpDoor, HttpLimits, HttpOptions, Names, NotMade, SessionCalls,
+    ToolChoice,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -30,10 +30,6 @@ struct Scripted {
 }
 
 impl SessionCalls for Scripted {
-    fn tools(&self) -> Vec<RunTool> {
-        tools().iter().map(|tool| RunTool { tool, schema: one_session(tool) }).collect()
-    }
-
     fn call<'a>(
         &'a self,
         tool: &'static Tool,

@@ -3,7 +3,6 @@
 use crate::auth::Caller;
 use crate::backend::SessionBackend;
 use crate::clock::Clock;
-use crate::companion::Companions;
 use crate::config::Config;
 use crate::error::ServeError;
 use crate::hooks::Hooks;
@@ -16,8 +15,8 @@ use crate::runs::Runs;
 use crate::session::{End, LiveSession, lock};
 use crate::sign_in::SignIns;
 use crate::usage::Usage;
+use crate::witness::Witnesses;
 use reins_core::{Origin, SandboxId, SessionId};
-use reins_record::Library;
 use reins_store::{Store, StoredSandbox};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -44,9 +43,8 @@ pub(crate) struct App {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) backend: Arc<dyn SessionBackend>,
-    pub(crate) companions: Vec<Arc<dyn Companions>>,
-    /// What was recorded.
-    pub(crate) library: Library,
+    /// What goes along with each browser, and the library of what was recorded.
+    pub(crate) witnesses: Witnesses,
     pub(crate) mcp: Option<Arc<dyn McpDoor>>,
     pub(crate) runs: Runs,
     pub(crate) given: Vec<GivenToken>,

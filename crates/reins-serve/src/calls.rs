@@ -1,7 +1,8 @@
 //! How a door or a run makes calls in one browser, without a way around what every call passes.
 
 use crate::app::App;
-use crate::companion::Held;
+use crate::clock::stamp;
+use crate::live::HeldBy;
 use crate::room::Room;
 use crate::session::{AGENT, CallFailure, CallOrder, LiveSession, MAIN};
 use reins_control::{ControlError, Reply, ShownElement, Tool};
@@ -18,6 +19,23 @@ pub struct Calls {
     room: Arc<Room>,
     session: Arc<LiveSession>,
     run: Option<String>,
+}
+
+/// Someone else drives, and the call waited long enough (S-069, S-071).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Who.
+    pub held_by: String,
+    /// Since when, RFC 3339.
+    pub since: String,
+    /// How long the call waited.
+    pub waited_ms: u64,
+}
+
+impl From<HeldBy> for Held {
+    fn from(HeldBy { held_by, since, waited_ms }: HeldBy) -> Self {
+        Self { held_by, since: stamp(since), waited_ms }
+    }
 }
 
 /// Why a call did nothing.

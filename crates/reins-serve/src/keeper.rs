@@ -1,14 +1,14 @@
 //! Recording one browser: what it shows goes to the recorder as it comes (S-100…S-107).
 
 use crate::clock::millis;
-use futures_util::future::BoxFuture;
+use crate::session::lock;
 use reins_browser::{Browser, RecordEvents, RecordOptions, Recorded, RecordedKind, ScreenOptions};
 use reins_core::TabId;
 use reins_record::{
     Accepted, End, Event, Kind, Kinds, Marker, RecordError, Recorder, RecordingId, RecordingStatus,
     Sparse,
 };
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -59,22 +59,20 @@ impl Keeper {
     }
 
     /// Ends the recording with what has come so far.
-    pub(crate) fn end<'a>(&'a self, reason: &'a str, at: SystemTime) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            self.stop.cancel();
-            self.tasks.close();
-            self.tasks.wait().await;
-            let Some(recorder) = lock(&self.recorder).take() else { return };
-            let end = End {
-                status: RecordingStatus::Complete,
-                reason: reason.to_owned(),
-                ended_at_ms: millis(at),
-            };
-            // It waits for the disk.
-            if let Err(error) = tokio::task::spawn_blocking(move || recorder.finish(end)).await {
-                tracing::error!(%error, recording = %self.id, "a recording's end was not written");
-            }
-        })
+    pub(crate) async fn end(&self, reason: &str, at: SystemTime) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        let Some(recorder) = lock(&self.recorder).take() else { return };
+        let end = End {
+            status: RecordingStatus::Complete,
+            reason: reason.to_owned(),
+            ended_at_ms: millis(at),
+        };
+        // It waits for the disk.
+        if let Err(error) = tokio::task::spawn_blocking(move || recorder.finish(end)).await {
+            tracing::error!(%error, recording = %self.id, "a recording's end was not written");
+        }
     }
 }
 
@@ -82,11 +80,6 @@ impl Keeper {
 fn put(recorder: &Mutex<Option<Recorder>>, event: &Event) -> bool {
     let recorder = lock(recorder);
     recorder.as_ref().is_some_and(|recorder| recorder.accept(event) != Accepted::Ended)
-}
-
-fn lock(recorder: &Mutex<Option<Recorder>>) -> MutexGuard<'_, Option<Recorder>> {
-    // Every section is one statement, so a poisoned lock is still good.
-    recorder.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Brings a browser's events to the recorder.
@@ -163,7 +156,7 @@ impl Look {
         };
         let mut sparse = Sparse::default();
         while let Some(frame) = screen.next().await {
-            let at_ms = millis(SystemTime::now());
+            let at_ms = millis(frame.at);
             if !sparse.keeps(at_ms, &frame.jpeg) {
                 continue;
             }

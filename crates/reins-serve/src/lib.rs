@@ -14,7 +14,6 @@ mod calls;
 mod cards;
 mod client;
 mod clock;
-mod companion;
 mod config;
 mod error;
 mod events;
@@ -47,12 +46,9 @@ mod witness;
 pub use assets::dashboard;
 pub use backend::{Capability, LocalBackend, Mode, SessionBackend, StartOrder, Started};
 pub use boot::LogLine;
-pub use calls::{Calls, NotCalled};
+pub use calls::{Calls, Held, NotCalled};
 pub use client::dashboard_link;
 pub use clock::{Clock, SystemClock};
-pub use companion::{
-    Begun, Companion, Companions, Held, NoPassage, Passage, Tell, TicketGiven, TicketWish,
-};
 pub use config::{
     BrowserConfig, Config, HookKind, PORT, QuotaConfig, RequestConfig, SandboxConfig, ServerConfig,
     TokenConfig, WebhookConfig,
@@ -67,4 +63,3 @@ pub use serve::{SOCKET, STORE, Serve, ServeOptions};
 pub use shim::{ServerAddress, mcp_shim};
 pub use single::{Order, Single, SingleOptions};
 pub use token::{NewToken, TokenBook};
-pub use witness::Witnesses;

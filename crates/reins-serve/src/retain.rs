@@ -18,7 +18,7 @@ pub(crate) async fn retain(app: Arc<App>) {
 }
 
 async fn once(app: &App) {
-    let (library, keep) = (app.library.clone(), app.config.recordings.retention());
+    let (library, keep) = (app.witnesses.library.clone(), app.config.recordings.retention());
     let now = millis(app.clock.now());
     match tokio::task::spawn_blocking(move || library.retain(&keep, now)).await {
         Ok(Ok(gone)) => {

@@ -68,18 +68,11 @@ pub(crate) fn routes(app: &Arc<App>, way: Way) -> Router {
 
 /// An upgrade to a browser's live view. Who may watch is shown by the ticket in its first message.
 async fn watch(app: Arc<App>, session: &str, request: Request) -> Response {
-    let session = app.session(session);
-    let companions = session.iter().flat_map(|session| session.companions.iter());
-    let mut upgrade = Some(request);
-    for companion in companions {
-        if let Some(request) = upgrade.take() {
-            match companion.connect(request) {
-                Ok(answer) => return answer.await,
-                Err(request) => upgrade = Some(*request),
-            }
-        }
-    }
-    finished(&app, Err(ServeError::NotFound("live view")))
+    let answer = match app.session(session) {
+        Some(session) => session.witness.connect(request).await,
+        None => None,
+    };
+    answer.unwrap_or_else(|| finished(&app, Err(ServeError::NotFound("live view"))))
 }
 
 fn filter(method: &str) -> MethodFilter {

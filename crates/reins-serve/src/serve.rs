@@ -4,7 +4,6 @@ use crate::app::{self, App, GivenToken, Own};
 use crate::auth::{Caller, Way};
 use crate::backend::SessionBackend;
 use crate::clock::Clock;
-use crate::companion::Companions;
 use crate::config::Config;
 use crate::error::ServeError;
 use crate::hooks::Hooks;
@@ -43,8 +42,6 @@ pub struct ServeOptions {
     pub version: String,
     /// Where browsers run.
     pub backend: Arc<dyn SessionBackend>,
-    /// What goes along with each browser.
-    pub companions: Vec<Arc<dyn Companions>>,
     /// Who serves MCP over HTTP.
     pub mcp: Option<Arc<dyn McpDoor>>,
     /// Who makes runs.
@@ -108,12 +105,12 @@ impl Serve {
             None => (Vec::new(), loopback, true),
             Some(alone) => (vec![alone.given], alone.listen, false),
         };
-        let library = Library::open(options.data_dir.join(RECORDINGS));
-        let mut companions = options.companions;
-        companions
-            .push(Arc::new(Witnesses { library: library.clone(), clock: options.clock.clone() }));
+        let witnesses = Witnesses {
+            library: Library::open(options.data_dir.join(RECORDINGS)),
+            clock: options.clock.clone(),
+        };
         let app = Arc::new(App {
-            library,
+            witnesses,
             rates: Rates::new(requests.per_second, requests.burst),
             wrong: Rates::new(limits::WRONG_PER_SECOND, limits::WRONG_PER_SECOND),
             version: options.version,
@@ -121,7 +118,6 @@ impl Serve {
             store,
             clock: options.clock,
             backend: options.backend,
-            companions,
             mcp: options.mcp,
             runs: Runs { runner: options.runner, ..Runs::default() },
             given,

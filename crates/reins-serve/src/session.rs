@@ -1,11 +1,13 @@
 //! One live browser: its calls, its deadline, its end. One task watches over each.
 
 use crate::app::App;
+use crate::calls::Held;
 use crate::clock::{minutes, stamp};
-use crate::companion::{Companion, Held, NoPassage, Passage};
 use crate::events::{Step, line};
 use crate::limits;
+use crate::live::{NoPassage, Passage};
 use crate::room::{Room, Slot};
+use crate::witness::Witness;
 use crate::{
     backend::{Capability, Started},
     keys,
@@ -28,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct LiveSession {
     pub(crate) id: SessionId,
     pub(crate) started: Started,
-    pub(crate) companions: Vec<Arc<dyn Companion>>,
+    pub(crate) witness: Witness,
     pub(crate) guarded: bool,
     /// More tools than the core.
     pub(crate) capabilities: BTreeSet<Capability>,
@@ -131,16 +133,11 @@ pub(crate) const MAIN: &str = "main";
 pub(crate) const AGENT: &str = "agent";
 
 impl LiveSession {
-    pub(crate) fn new(
-        row: BrowserSession,
-        started: Started,
-        companions: Vec<Arc<dyn Companion>>,
-        asks: Asks,
-    ) -> Self {
+    pub(crate) fn new(row: BrowserSession, started: Started, witness: Witness, asks: Asks) -> Self {
         Self {
             id: row.id.clone(),
             started,
-            companions,
+            witness,
             guarded: asks.guarded,
             level: asks.level,
             capabilities: asks.capabilities,
@@ -154,7 +151,7 @@ impl LiveSession {
 
     /// Where it can be watched.
     pub(crate) fn live_url(&self) -> Option<String> {
-        self.companions.iter().find_map(|companion| companion.live_url())
+        self.witness.live_url()
     }
 
     /// Tells it to end. The first reason counts.
@@ -232,9 +229,7 @@ impl LiveSession {
 
     fn tell(&self, room: &Room, step: &Step, arguments: &Value) {
         room.events.push("step", step);
-        for companion in &self.companions {
-            companion.step(step, arguments);
-        }
+        self.witness.step(step, arguments);
     }
 
     async fn walk(&self, room: &Room, order: CallOrder) -> Result<Reply, CallFailure> {
@@ -242,7 +237,7 @@ impl LiveSession {
             return Err(CallFailure::Ending);
         }
         let cancel = order.cancel.child_token();
-        let _passages = self.pass(order.tool, &cancel).await?;
+        let _passage = self.pass(order.tool, &cancel).await?;
         let desk = room.desk();
         let call = self.started.control.call(CallRequest {
             tool: order.tool,
@@ -270,24 +265,20 @@ impl LiveSession {
         &self,
         tool: &'static Tool,
         cancel: &CancellationToken,
-    ) -> Result<Vec<Box<dyn Passage>>, CallFailure> {
-        let mut passages = Vec::new();
+    ) -> Result<Option<Passage>, CallFailure> {
         if tool.effect == Effect::Read {
-            return Ok(passages);
+            return Ok(None);
         }
-        for companion in &self.companions {
-            let passed = tokio::select! {
-                passed = companion.pass(tool, cancel.clone()) => passed,
-                () = self.ending.cancelled() => return Err(CallFailure::Ending),
-                () = cancel.cancelled() => return Err(ControlError::Cancelled.into()),
-            };
-            match passed {
-                Ok(passage) => passages.extend(passage),
-                Err(NoPassage::Held(held)) => return Err(CallFailure::Held(held)),
-                Err(NoPassage::Ending) => return Err(CallFailure::Ending),
-            }
-        }
-        Ok(passages)
+        let passed = tokio::select! {
+            passed = self.witness.pass(tool, cancel) => passed,
+            () = self.ending.cancelled() => return Err(CallFailure::Ending),
+            () = cancel.cancelled() => return Err(ControlError::Cancelled.into()),
+        };
+        passed.map_err(|not| match not {
+            NoPassage::HeldBy(held) => CallFailure::Held(held.into()),
+            NoPassage::BrowserStopped => CallFailure::Ending,
+            NoPassage::Cancelled => ControlError::Cancelled.into(),
+        })
     }
 }
 
@@ -315,11 +306,7 @@ pub(crate) async fn watch_over(app: Arc<App>, room: Arc<Room>, session: Arc<Live
     }
     let ran = session.began.elapsed();
     let why = session.why.get().copied().unwrap_or(End::Stopped);
-    let ended = async {
-        for companion in &session.companions {
-            companion.end(why.word()).await;
-        }
-    };
+    let ended = session.witness.end(why.word());
     if tokio::time::timeout(limits::DRAIN, ended).await.is_err() {
         tracing::warn!(session = %session.id, "what went along with a browser did not end in time");
     }

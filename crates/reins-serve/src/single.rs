@@ -5,7 +5,6 @@ use crate::app::GivenToken;
 use crate::auth::{Caller, Via};
 use crate::backend::{Capability, Mode, SessionBackend};
 use crate::clock::{self, Clock};
-use crate::companion::Companions;
 use crate::config::Config;
 use crate::error::ServeError;
 use crate::keys;
@@ -94,8 +93,6 @@ pub struct SingleOptions {
     pub version: String,
     /// Where the browser runs.
     pub backend: Arc<dyn SessionBackend>,
-    /// What goes along with it.
-    pub companions: Vec<Arc<dyn Companions>>,
     /// Who serves MCP over HTTP.
     pub mcp: Option<Arc<dyn McpDoor>>,
     /// What time it is.
@@ -146,7 +143,6 @@ impl Single {
                 port: true,
                 version: options.version,
                 backend: options.backend,
-                companions: options.companions,
                 mcp: options.mcp,
                 runner: None,
                 clock: options.clock,

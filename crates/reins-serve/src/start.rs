@@ -4,13 +4,13 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::backend::{Capability, Mode, StartOrder, Started};
 use crate::clock::stamp;
-use crate::companion::{Begun, Tell};
 use crate::error::ServeError;
 use crate::hooks::Permission;
 use crate::keys;
 use crate::limits;
 use crate::room::{Room, Slot};
 use crate::session::{self, AGENT, Asks, CallOrder, End, LiveSession, MAIN};
+use crate::witness::Begun;
 use reins_control::Level;
 use reins_core::{Origin, OwnerId, Rule, Secret, SessionId, TenantId};
 use reins_store::{BrowserSession, SandboxPhase, SessionPhase, StoredSandbox};
@@ -207,38 +207,33 @@ impl Job {
             self.app.backend.stop(&started).await;
             return Err(error);
         }
-        let mut companions = Vec::new();
-        for maker in &self.app.companions {
-            let begun = Begun {
-                session: row.id.clone(),
-                sandbox: row.sandbox.clone(),
-                tenant: row.tenant.clone(),
-                app_url: self.sandbox.app_url.clone(),
-                control: started.control.clone(),
-                browser: started.browser.clone(),
-                token: token.clone(),
-                record: self.wish.record.clone(),
-                window: self.wish.mode == Mode::Headed,
-                hosts: self.app.hosts(),
-                origins: self.app.live_origins(),
-                live_url: self.app.live_url(&row.id),
-                tell: Tell(self.room.events.clone()),
-            };
-            match maker.begin(begun).await {
-                Ok(companion) => companions.push(companion),
-                Err(error) => {
-                    self.app.backend.stop(&started).await;
-                    return Err(error);
-                }
+        let begun = Begun {
+            session: row.id.clone(),
+            sandbox: row.sandbox.clone(),
+            tenant: row.tenant.clone(),
+            app_url: self.sandbox.app_url.clone(),
+            control: started.control.clone(),
+            browser: started.browser.clone(),
+            token,
+            record: self.wish.record.clone(),
+            window: self.wish.mode == Mode::Headed,
+            hosts: self.app.hosts(),
+            origins: self.app.live_origins(),
+            live_url: self.app.live_url(&row.id),
+            events: self.room.events.clone(),
+        };
+        let witness = match self.app.witnesses.begin(begun).await {
+            Ok(witness) => witness,
+            Err(error) => {
+                self.app.backend.stop(&started).await;
+                return Err(error);
             }
-        }
-        row.recording = companions.iter().find_map(|companion| companion.recording_id());
+        };
+        row.recording = witness.recording_id();
         row.phase = SessionPhase::Running;
         row.started_at = self.app.clock.now();
         if let Err(error) = self.settle(row).await {
-            for companion in &companions {
-                companion.end("not_started").await;
-            }
+            witness.end("not_started").await;
             self.app.backend.stop(&started).await;
             return Err(error);
         }
@@ -247,7 +242,7 @@ impl Job {
             level: self.wish.level,
             capabilities: self.wish.capabilities.clone(),
         };
-        Ok(Arc::new(LiveSession::new(row.clone(), started, companions, asks)))
+        Ok(Arc::new(LiveSession::new(row.clone(), started, witness, asks)))
     }
 
     /// Keeps that it runs, if its sandbox was not deleted meanwhile.

@@ -165,7 +165,6 @@ pub(crate) async fn main(args: ServeArgs) -> Result<ExitCode> {
         port: !args.no_port,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         backend: Arc::new(LocalBackend { binary: args.browser, no_sandbox: args.no_sandbox }),
-        companions: Vec::new(),
         mcp: Some(Arc::new(crate::serve_mcp::SessionDoors::new(args.mcp_names.into()))),
         // Providers are the person's own, kept beside the daemon's directory.
         runner: Some(Arc::new(AgentRunner { store: model::store(&data_dir(None)?)? })),
@@ -198,7 +197,6 @@ async fn alone(settings: &Path, args: &ServeArgs) -> Result<ExitCode> {
                 binary: args.browser.clone(),
                 no_sandbox: args.no_sandbox,
             }),
-            companions: Vec::new(),
             mcp: Some(Arc::new(crate::serve_mcp::SessionDoors::new(args.mcp_names.into()))),
             clock: Arc::new(SystemClock),
         },

@@ -5,11 +5,10 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use reins_control::{Reply, Tool, tools};
+use reins_control::{Reply, Tool};
 use reins_core::SessionId;
 use reins_mcp::{
-    HeldBy, HttpAccess, HttpDoor, HttpLimits, HttpOptions, Names, NotMade, RunTool, SessionCalls,
-    ToolChoice, one_session,
+    HeldBy, HttpAccess, HttpDoor, HttpLimits, HttpOptions, Names, NotMade, SessionCalls, ToolChoice,
 };
 use reins_serve::{Calls, Capability, McpDoor, McpTarget, NotCalled};
 use serde_json::Value;
@@ -88,10 +87,6 @@ impl McpDoor for SessionDoors {
 struct SandboxCalls(Calls);
 
 impl SessionCalls for SandboxCalls {
-    fn tools(&self) -> Vec<RunTool> {
-        tools().iter().map(|tool| RunTool { tool, schema: one_session(tool) }).collect()
-    }
-
     fn call<'a>(
         &'a self,
         tool: &'static Tool,

@@ -4,10 +4,10 @@ use super::{Access, Answer, Ask, Operation, answer, running};
 use crate::app::App;
 use crate::backend::{Capability, Mode};
 use crate::clock::stamp;
-use crate::companion::TicketWish;
 use crate::error::ServeError;
 use crate::events::line;
 use crate::hooks::Permission;
+use crate::live::{self, TicketRequest};
 use crate::room::Slot;
 use crate::scope::Scope;
 use crate::session::End;
@@ -362,16 +362,16 @@ async fn ticket(ask: Ask) -> Result<Response, ServeError> {
         ask.app.hooks.permit(&ask.app, caller, Permission::TakeOver, &sandbox.id).await?;
     }
     let (_, session) = running(&ask.app, &sandbox)?;
-    let wish = TicketWish {
+    let request = TicketRequest {
         subject: caller.subject(),
         name: caller.name.clone(),
-        control,
-        at: ask.app.clock.now(),
+        mode: if control { live::Mode::Control } else { live::Mode::View },
     };
-    let given = session.companions.iter().find_map(|companion| companion.ticket(&wish));
-    let given = given
-        .ok_or_else(|| ServeError::state("no_live_view", "this browser has no live view here"))??;
+    let (given, url) = session
+        .witness
+        .ticket(&request)
+        .ok_or_else(|| ServeError::state("no_live_view", "this browser has no live view here"))?;
     let expires_at = stamp(given.expires_at);
-    let ticket = given.ticket.expose().clone();
-    Ok(answer(201, &Ticket { ticket, mode, expires_at, url: given.url }))
+    let ticket = given.expose().to_owned();
+    Ok(answer(201, &Ticket { ticket, mode, expires_at, url }))
 }

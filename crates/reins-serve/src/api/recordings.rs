@@ -263,7 +263,7 @@ async fn in_library<T: Send + 'static>(
     ask: &Ask,
     work: impl FnOnce(&Library) -> Result<T, RecordError> + Send + 'static,
 ) -> Result<T, ServeError> {
-    let library = ask.app.library.clone();
+    let library = ask.app.witnesses.library.clone();
     let done = tokio::task::spawn_blocking(move || work(&library)).await;
     Ok(done.unwrap_or_else(|error| Err(RecordError::broken_off(&error)))?)
 }

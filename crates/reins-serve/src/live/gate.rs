@@ -73,7 +73,7 @@ impl NoPassage {
     /// What a result's `_meta` says of it (S-071).
     pub fn meta(&self) -> Option<Value> {
         let Self::HeldBy(HeldBy { held_by, since, waited_ms }) = self else { return None };
-        let since = super::wire::rfc3339(*since);
+        let since = crate::clock::stamp(*since);
         let about = json!({ "held_by": held_by, "since": since, "waited_ms": waited_ms });
         Some(json!({ TAKEOVER_META: about }))
     }

@@ -6,7 +6,8 @@
 use super::limits::{UNWATCHED, WAITING_CALLS};
 use super::pump::{Word, Words};
 use super::takeover::{Change, Now, PassageId, Person, Take, Takeover, ViewerId};
-use super::wire::{ShownDriver, rfc3339};
+use super::wire::ShownDriver;
+use crate::clock::stamp;
 use reins_browser::ScreenFrame;
 use reins_core::TabId;
 use std::collections::BTreeMap;
@@ -135,7 +136,7 @@ impl Room {
         if let Some(to) = to {
             let why = format!(
                 "the agent is still at {tool} (since {}); try again, or stop it",
-                rfc3339(since)
+                stamp(since)
             );
             drop(to.try_send(Word::Refused { what: "take_over", why }));
         }
@@ -165,7 +166,7 @@ impl Room {
         let state = self.state();
         let driver = state.takeover.driver().map(|(person, since, at)| ShownDriver {
             name: person.name.clone(),
-            since: rfc3339(since),
+            since: stamp(since),
             you: at == Some(viewer),
         });
         Shown { driver, waiting: state.waiting.values().next().cloned() }

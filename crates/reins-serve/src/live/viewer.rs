@@ -13,7 +13,8 @@ use super::pump::{Deed, Pump, Word, Words};
 use super::room::{Room, Shot, Shown};
 use super::takeover::{Person, Take, ViewerId};
 use super::ticket::{Holder, Mode, Tickets};
-use super::wire::{FromViewer, ToViewer, read, rfc3339};
+use super::wire::{FromViewer, ToViewer, read};
+use crate::clock::stamp;
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use bytes::Bytes;
@@ -297,7 +298,7 @@ impl Viewer {
         };
         sink.text(&welcome).await?;
         if let Some(waiting) = &shown.waiting {
-            let since = rfc3339(waiting.since);
+            let since = stamp(waiting.since);
             sink.text(&ToViewer::Waiting { tool: &waiting.tool, since }).await?;
         }
         // Who comes late sees the last frame at once (S-062).
@@ -385,7 +386,7 @@ impl Sink {
         if before.waiting != now.waiting {
             match &now.waiting {
                 Some(waiting) => {
-                    let since = rfc3339(waiting.since);
+                    let since = stamp(waiting.since);
                     self.text(&ToViewer::Waiting { tool: &waiting.tool, since }).await?;
                 }
                 None => self.text(&ToViewer::WaitingOver).await?,
@@ -398,7 +399,7 @@ impl Sink {
         let about = ToViewer::FrameAbout {
             css_width: shot.frame.css_width,
             css_height: shot.frame.css_height,
-            at: rfc3339(shot.frame.at),
+            at: stamp(shot.frame.at),
             tab: shot.tab.as_str(),
             url: &shot.url,
             title: &shot.title,

@@ -5,7 +5,6 @@ use super::ticket::Mode;
 use reins_browser::{KeyAction, PersonInput, PointerAction};
 use reins_core::{Modifiers, MouseButton, Secret};
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
 use thiserror::Error;
 
 /// All that a viewer can say. Nothing else is understood.
@@ -242,11 +241,6 @@ impl ToViewer<'_> {
         // Plain data of ours always encodes.
         serde_json::to_string(self).unwrap_or_default()
     }
-}
-
-/// A moment as it is told.
-pub(crate) fn rfc3339(at: SystemTime) -> String {
-    humantime::format_rfc3339_millis(at).to_string()
 }
 
 #[cfg(test)]

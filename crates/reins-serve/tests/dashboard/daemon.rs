@@ -3,38 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
 
 use crate::browser::Page;
-use reins_serve::{Config, LocalBackend, Serve, ServeOptions, SystemClock};
+use crate::support::daemon;
 use reins_testing::{Page as AppPage, Site};
 use serde_json::json;
-use std::path::Path;
-use std::sync::Arc;
-
-async fn daemon(data: &Path) -> Serve {
-    let mut config = Config::default();
-    config.server.port = 0;
-    Serve::start(ServeOptions {
-        config,
-        data_dir: data.join("data"),
-        socket: None,
-        port: true,
-        version: "0.0.0".into(),
-        backend: Arc::new(LocalBackend { binary: None, no_sandbox: true }),
-        companions: Vec::new(),
-        mcp: None,
-        runner: None,
-        clock: Arc::new(SystemClock),
-    })
-    .await
-    .unwrap()
-}
 
 /// S-020, S-021, S-027: a sandbox is made, its browser opens the app and stops, all by the pages and the daemon's own link.
 #[tokio::test]
 async fn s027_a_browser_is_started_and_stopped_from_the_pages_of_the_real_daemon() {
     let app = Site::start([("/", AppPage::html("<title>App</title><h1>App</h1>"))]).await.unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let serve = daemon(folder.path()).await;
-    let link = serve.link().unwrap().expect("a port");
+    let mut daemon = daemon().await;
+    let link = daemon.serve.as_ref().unwrap().link().unwrap().expect("a port");
     let page = Page::open(link.expose()).await;
     page.shows("No sandbox yet.").await;
 
@@ -67,5 +45,5 @@ async fn s027_a_browser_is_started_and_stopped_from_the_pages_of_the_real_daemon
     let elsewhere: Vec<_> =
         page.asked().into_iter().filter(|url| !own(url) && !url.starts_with("data:")).collect();
     assert!(elsewhere.is_empty(), "{elsewhere:?}");
-    serve.stop().await;
+    daemon.stop().await;
 }

@@ -8,3 +8,5 @@ mod driving;
 mod keyboard;
 mod pages;
 mod safety;
+#[path = "../support/mod.rs"]
+mod support;

@@ -54,7 +54,6 @@ pub fn options(dir: &Path, config: Config, clock: Arc<dyn Clock>) -> ServeOption
         port: true,
         version: "0.0.0".into(),
         backend: Arc::new(LocalBackend { binary: None, no_sandbox: true }),
-        companions: Vec::new(),
         mcp: None,
         runner: None,
         clock,
