@@ -10,7 +10,7 @@ TEXT200 = ("The quick brown fox jumps over the lazy dog and then walks home alon
 assert len(TEXT200) == 200
 
 # Rounds of throughput that each peer has, in turn with the others.
-ROUNDS = 3
+ROUNDS = 5
 
 
 def summary(xs):

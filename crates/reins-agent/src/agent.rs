@@ -215,14 +215,18 @@ impl<T: Toolbox> Agent<T> {
         run.recorder.write(|| JournalEvent::Person { run: id, text: task.clone() }).await?;
         self.toolbox.begin(&task, self.mind.before());
         let began = self.conversation.entries.len();
-        let mut handed: Option<Route> = None;
+        let (mut handed, mut restarts): (Option<Route>, u32) = (None, 0);
         loop {
             self.prepare(run, &task, opening, handed).await?;
+            // What the person said on the way stands, too (W-047).
+            for text in run.task.corrections() {
+                self.conversation.correction(prompt::corrected(text));
+            }
             let end = self.until_end(run).await;
             // An action mode was granted: what was read on the way to it counts no more, and the
             // request begins again (W-049).
             match self.toolbox.take_granted() {
-                Some(route) => handed = Some(route),
+                Some(route) => handed = Some(self.granted(run, route, &mut restarts).await?),
                 None => {
                     self.mind.remember(self.toolbox.mode(), &task);
                     return end;
@@ -284,6 +288,12 @@ impl<T: Toolbox> Agent<T> {
         if run.cancel.is_cancelled() {
             return Err(RunEnd::Stopped);
         }
+        self.take_corrections(run).await?;
+        self.keep_within_window(run).await
+    }
+
+    /// Takes what the person said since into the task.
+    pub(crate) async fn take_corrections(&mut self, run: &mut Run<'_>) -> Result<(), RunEnd> {
         while let Some(correction) = self.inbox.take() {
             let (id, text) = (correction.id, correction.text);
             let revision = run.task.correct(text.clone());
@@ -295,7 +305,7 @@ impl<T: Toolbox> Agent<T> {
             run.doubted = false;
             run.watcher.tell(AgentEvent::Corrected { correction: id, revision, text }).await;
         }
-        self.keep_within_window(run).await
+        Ok(())
     }
 
     /// An answer of the model enters the conversation.

@@ -13,6 +13,9 @@ use crate::plan::Agreed;
 use crate::report::{RunEnd, failed};
 use crate::toolbox::{Opening, Toolbox};
 
+/// So often a correction may come between a mode that was granted and the run that begins with it (W-048).
+const RESTARTS: u32 = 3;
+
 impl<T: Toolbox> Agent<T> {
     /// Gets mode, plan and first page of a task together, and puts it before the model.
     pub(crate) async fn prepare(
@@ -99,11 +102,41 @@ impl<T: Toolbox> Agent<T> {
         }
     }
 
-    /// The tools and instructions of the mode that the person picked, for a run that goes on.
-    pub(crate) fn equip_again(&mut self) {
-        if let Some(route) = self.mind.picked() {
-            self.equip(&route, None);
+    /// The tools and instructions for a run that goes on in a new process: of the mode that the person picked, or that
+    /// their own words are read as, anew (W-034). Nothing that a model wrote decides about it.
+    pub(crate) async fn equip_again(&mut self, run: &Run<'_>) {
+        let route = match self.mind.picked() {
+            Some(route) => route,
+            None => self.reroute(run).await,
+        };
+        self.equip(&route, None);
+        run.watcher.tell(AgentEvent::Mode(route)).await;
+    }
+
+    /// The mode by everything that the person wrote for this task.
+    async fn reroute(&self, run: &Run<'_>) -> Route {
+        self.mind.route(&run.task.words(), run.cancel).await
+    }
+
+    /// Where a run begins that may act now: as it was granted, unless the person said something since. Then their
+    /// words are read anew with that in it, and at the third time the run only reads (W-048).
+    pub(crate) async fn granted(
+        &mut self,
+        run: &mut Run<'_>,
+        granted: Route,
+        restarts: &mut u32,
+    ) -> Result<Route, RunEnd> {
+        if !self.inbox.is_corrected() {
+            return Ok(granted);
         }
+        self.take_corrections(run).await?;
+        *restarts += 1;
+        if *restarts < RESTARTS {
+            return Ok(self.reroute(run).await);
+        }
+        let told = "it only reads: you corrected it three times on the way to acting; --mode act lets it act";
+        run.watcher.tell(AgentEvent::Notice(told.to_owned())).await;
+        Ok(Route::picked(Mode::Ask))
     }
 
     /// The tools and instructions of a mode and a plan.
@@ -136,7 +169,7 @@ impl<T: Toolbox> Agent<T> {
     }
 
     /// What thinking used goes on the run's bill.
-    async fn bill_mind(&self, run: &mut Run<'_>) {
+    pub(crate) async fn bill_mind(&self, run: &mut Run<'_>) {
         let used = self.mind.take_used();
         if used.requests > 0 {
             run.bill.requests += used.requests;

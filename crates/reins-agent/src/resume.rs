@@ -128,7 +128,8 @@ impl<T: Toolbox> Agent<T> {
         if run.cancel.is_cancelled() {
             return Err(RunEnd::Stopped);
         }
-        self.equip_again();
+        self.equip_again(run).await;
+        self.bill_mind(run).await;
         let remark = prompt::resumed(unfinished);
         run.recorder.write(|| JournalEvent::Remark { text: remark.clone() }).await?;
         let mut text = remark;

@@ -72,8 +72,9 @@ async fn r198_r199_steps_are_told_with_secrets_taken_out() {
     assert_eq!(ran.report.summary.confirmations, 1);
 }
 
+/// the page stands once in what is sent, as it is now.
 #[tokio::test]
-async fn the_first_request_already_shows_the_page_and_a_newer_page_replaces_it() {
+async fn r048_the_first_request_already_shows_the_page_and_a_newer_page_replaces_it() {
     let opening = Opening { calls: vec![("snapshot".to_owned(), json!({}))] };
     let first = ToolReply { page: page("first"), ..ToolReply::text("") };
     let second = ToolReply { page: page("second"), ..ToolReply::text("clicked") };

@@ -1,6 +1,6 @@
 //! Options and results of pictures.
 
-use reins_core::NodeKey;
+use reins_core::{DocumentId, NodeKey};
 
 /// A picture is never larger than this: it must fit a message to a model.
 pub const PICTURE_BYTES: usize = 900 * 1024;
@@ -44,6 +44,8 @@ pub struct Picture {
     pub height: f64,
     /// Viewport metrics at that moment.
     pub viewport: Viewport,
+    /// The main document before the picture and after it: where they differ, it may show either.
+    pub documents: [Option<DocumentId>; 2],
     /// What the caller should know, such as a cut or a lowered quality.
     pub notes: Vec<String>,
 }

@@ -43,6 +43,7 @@ impl Browser {
             return Err(error);
         }
         let mut notes = Vec::new();
+        let before = tab.state().main_frame().and_then(|frame| frame.document.clone());
         let metrics = tab.session.run(GetLayoutMetrics {}, SHOT).await;
         let metrics = metrics.map_err(|e| wire_error("Page.getLayoutMetrics", e))?;
         let mut viewport = viewport(&metrics);
@@ -77,7 +78,9 @@ impl Browser {
             hidden: hidden.boxes,
         };
         let (bytes, mime) = shot.take(options.format, &mut notes).await?;
-        Ok(Picture { bytes, mime, width, height, viewport: viewport.public(), notes })
+        let after = tab.state().main_frame().and_then(|frame| frame.document.clone());
+        let viewport = viewport.public();
+        Ok(Picture { bytes, mime, width, height, viewport, documents: [before, after], notes })
     }
 
     /// The page as PDF.

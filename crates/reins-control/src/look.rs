@@ -53,9 +53,10 @@ impl Call<'_> {
         // The document's own title: what the browser tells of tabs comes a little later.
         let main = captured.frames.iter().find(|frame| frame.meta.owner.is_none());
         let title = main.map_or(captured.info.title, |frame| frame.title.clone());
+        let replaced = captured.replaced.is_some();
         let snapshot =
             assemble(tab.clone(), captured.info.url, title, captured.frames, captured.notes);
-        Ok(Read { snapshot })
+        Ok(Read { snapshot, replaced })
     }
 
     /// Everything on the page, off screen as well, for ourselves.
@@ -71,6 +72,9 @@ impl Call<'_> {
         full: bool,
     ) -> Result<(), ControlError> {
         let read = self.read(tab, &request(full)).await?;
+        if read.replaced {
+            reply.text.push_str(REPLACED);
+        }
         self.publish_whole(reply, tab, &read.snapshot, full);
         Ok(())
     }
@@ -100,6 +104,9 @@ impl Call<'_> {
             reply.stored.push(stored);
         }
         facts(reply, tab, &shown.url, shown.bytes, shown.tokens);
+        if let Some(document) = shown.document() {
+            reply.facts.insert("document".into(), document.as_str().into());
+        }
         if shown.left_out > 0 {
             reply.facts.insert("left_out".into(), shown.left_out.into());
         }
@@ -299,8 +306,28 @@ impl Call<'_> {
         for note in &shot.notes {
             let _ = write!(reply.text, "\n{note}");
         }
+        let [before, after] = &shot.documents;
+        let read = self.session.state().shown.get(&tab).and_then(|s| s.document().cloned());
+        if before != after {
+            let _ = write!(
+                reply.text,
+                "\nthe page was replaced meanwhile: this may show either document"
+            );
+        } else if read.is_some() && read != *after {
+            let _ = write!(reply.text, "\nthis is another document than the last snapshot's");
+        }
         reply.facts.insert("tab".into(), tab.as_str().into());
         reply.facts.insert("bytes".into(), shot.bytes.len().into());
+        if let Some(document) = after {
+            reply.facts.insert("document".into(), document.as_str().into());
+        }
+        let view = shot.viewport;
+        reply.facts.insert(
+            "viewport".into(),
+            serde_json::json!({
+                "scroll_x": view.scroll_x, "scroll_y": view.scroll_y, "width": view.width, "height": view.height, "zoom": view.zoom,
+            }),
+        );
         reply.pictures.push(Picture { bytes: shot.bytes, mime: shot.mime });
         Ok(reply)
     }
@@ -387,7 +414,12 @@ impl Call<'_> {
 /// A page read for one purpose.
 struct Read {
     snapshot: PrivateSnapshot,
+    /// The document was replaced meanwhile.
+    replaced: bool,
 }
+
+/// Said before what was read at the second try.
+const REPLACED: &str = "the page was replaced while it was read; this is the newer one\n";
 
 /// Titles in the list of tabs are cut here; the snapshot has the whole.
 const TITLE_BYTES: usize = 80;

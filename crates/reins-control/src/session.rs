@@ -8,7 +8,7 @@ use reins_page::{PublishedSnapshot, RefRegistry};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 /// One session. Calls in it run one at a time; stop and close do not wait in that line.
@@ -16,12 +16,19 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) line: Semaphore,
+    /// The person let a paused turn go on.
+    pub(crate) resumed: Notify,
     state: Mutex<State>,
 }
 
 impl Session {
     pub(crate) fn new(id: SessionId) -> Self {
-        Self { id, line: Semaphore::new(1), state: Mutex::new(State::default()) }
+        Self {
+            id,
+            line: Semaphore::new(1),
+            resumed: Notify::new(),
+            state: Mutex::new(State::default()),
+        }
     }
 
     /// The session's state. Held only for short, synchronous sections.

@@ -75,8 +75,29 @@ impl Control {
 
     /// Lets a paused turn go on.
     pub fn resume(&self, session: &SessionId) {
-        if let Some(turn) = self.session(session).state().turn.as_mut() {
+        let session = self.session(session);
+        if let Some(turn) = session.state().turn.as_mut() {
             turn.paused = None;
+        }
+        session.resumed.notify_waiters();
+    }
+
+    /// Whether the person's own input holds the turn of a session up.
+    pub fn is_paused(&self, session: &SessionId) -> bool {
+        held_until(&self.session(session)).is_some()
+    }
+
+    /// Returns once a paused turn may go on: the person said so, or left the tab alone for a while.
+    pub async fn until_resumed(&self, session: &SessionId) {
+        let session = self.session(session);
+        loop {
+            // Before the look, so that nothing is missed between the two.
+            let resumed = session.resumed.notified();
+            let Some(until) = held_until(&session) else { return };
+            tokio::select! {
+                () = resumed => {}
+                () = tokio::time::sleep_until(until.into()) => {}
+            }
         }
     }
 }
@@ -104,7 +125,7 @@ pub(crate) fn admit(
     if turn.stop.is_cancelled() {
         return Err(ControlError::Stopped);
     }
-    if turn.paused.is_some_and(|since| since.elapsed() < PERSON_QUIET) {
+    if turn.held_until().is_some() {
         return Err(ControlError::Paused);
     }
     turn.paused = None;
@@ -115,6 +136,18 @@ pub(crate) fn admit(
     }
     turn.calls += 1;
     Ok((turn.stop.child_token(), StepId(turn.calls)))
+}
+
+/// When a turn that the person's own input holds up may go on by itself.
+fn held_until(session: &Session) -> Option<Instant> {
+    session.state().turn.as_ref().and_then(Turn::held_until)
+}
+
+impl Turn {
+    fn held_until(&self) -> Option<Instant> {
+        let until = self.paused? + PERSON_QUIET;
+        (Instant::now() < until).then_some(until)
+    }
 }
 
 /// Marks the turn as paused by the person's own input.

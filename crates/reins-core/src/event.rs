@@ -1,6 +1,6 @@
 //! What a turn tells whoever watches it (R-196…R-202). Every string in it is plain text.
 
-use crate::ids::{CardId, StepId, TurnId};
+use crate::ids::{StepId, TurnId};
 use crate::outcome::Outcome;
 use std::time::Duration;
 
@@ -45,16 +45,16 @@ pub enum TurnEvent {
     Asked {
         /// Which turn.
         turn: TurnId,
-        /// Which step.
-        step: StepId,
-        /// Which card.
-        card: CardId,
         /// What is asked, one line.
         title: String,
         /// Consequence and place, one line. Never typed text.
         detail: String,
         /// The kind of risk, such as `submit` or `purchase`.
         risk: String,
+        /// The sites it is about.
+        sites: Vec<String>,
+        /// What the safety check said when it held the step.
+        note: Option<String>,
     },
     /// The person's own input paused the turn.
     Paused {

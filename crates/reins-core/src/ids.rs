@@ -118,10 +118,6 @@ number_id!(
     StepId, u32, "s"
 );
 number_id!(
-    /// One question to the person.
-    CardId, u64, "c"
-);
-number_id!(
     /// One request of a page that waits for the person. Never used again, in no tab.
     HeldId, u64, "h"
 );

@@ -23,7 +23,7 @@ pub use credential::{SecretKind, SecretKindError, SecretName, SecretNameError};
 pub use event::{RunState, StepFinish, TurnEvent, TurnSummary};
 pub use held::{HeldKind, HeldRequest};
 pub use ids::{
-    BrowserId, CardId, ConversationId, DocumentId, FrameId, HeldId, NodeKey, NodeNumber, OwnerId,
+    BrowserId, ConversationId, DocumentId, FrameId, HeldId, NodeKey, NodeNumber, OwnerId,
     ReceiptId, Ref, SandboxId, SessionId, StepId, TabId, TenantId, TokenId, TurnId,
 };
 pub use key::{Key, KeyChord, KeyError};

@@ -134,6 +134,11 @@ pub struct PublishedSnapshot {
 }
 
 impl PublishedSnapshot {
+    /// The main document that was read.
+    pub fn document(&self) -> Option<&DocumentId> {
+        self.main.as_ref()
+    }
+
     /// The nodes that were shown, by document: for [`crate::CaptureOptions::known`], so that the next
     /// reading can tell which of them are gone.
     pub fn nodes(&self, registry: &RefRegistry) -> HashMap<DocumentId, Vec<NodeNumber>> {

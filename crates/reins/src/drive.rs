@@ -155,7 +155,7 @@ impl Drive<'_> {
         if self.show == Show::Rows {
             terminal.say(steer::HINT);
         }
-        steer::take_in(lines, inbox, terminal, self.show).await;
+        steer::take_in(lines, inbox, self.steps, self.show).await;
     }
 }
 

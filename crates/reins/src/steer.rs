@@ -2,7 +2,7 @@
 //! terminal, or JSON lines of a program.
 
 use crate::keyboard::Keyboard;
-use crate::steps::{Show, print_json};
+use crate::steps::{Show, Steps, print_json};
 use crate::terminal::Terminal;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use reins_agent::{AgentError, Inbox, Waiting};
@@ -21,7 +21,7 @@ const LINES: usize = 16;
 
 /// What is said once, so that it is known.
 pub(crate) const HINT: &str = "While it runs: a line that you type corrects it, `+ words` is for afterwards,\n\
-                               `+10` allows ten more calls, Enter shows the details of the last step.";
+                               `+10` allows ten more calls, Enter shows the details of the last step, or lets a paused run go on.";
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -33,6 +33,8 @@ pub(crate) enum Said {
     /// The details of the last step. Only a person asks for them.
     #[serde(skip)]
     Details,
+    /// A turn that the person's own input paused goes on.
+    Resume(bool),
     Stop(bool),
 }
 
@@ -94,7 +96,7 @@ pub(crate) fn json_lines() -> mpsc::Receiver<Said> {
                 Err(error) => print_json(&json!({
                     "event": "input_refused",
                     "text": format!(
-                        "a line is one of correct, later, more_calls and stop, such as {{\"correct\": \"…\"}}: {error}"
+                        "a line is one of correct, later, more_calls, resume and stop, such as {{\"correct\": \"…\"}}: {error}"
                     ),
                 })),
             }
@@ -116,9 +118,10 @@ fn said(line: &str) -> Said {
 pub(crate) async fn take_in(
     mut lines: mpsc::Receiver<Said>,
     inbox: &Inbox,
-    terminal: &Terminal,
+    steps: &Steps,
     show: Show,
 ) {
+    let terminal = &steps.terminal;
     while let Some(said) = lines.recv().await {
         match said {
             Said::Correct(words) => correct(inbox, &words, terminal, show).await,
@@ -134,7 +137,13 @@ pub(crate) async fn take_in(
                     Show::Json => print_json(&json!({"event": "more_calls", "calls": calls})),
                 }
             }
+            Said::Details if steps.resume() => {}
             Said::Details => terminal.details(),
+            Said::Resume(on) => {
+                if on {
+                    steps.resume();
+                }
+            }
             Said::Stop(true) => return,
             Said::Stop(false) => {}
         }
@@ -216,6 +225,7 @@ mod tests {
         let line = |text| serde_json::from_str::<Said>(text).ok();
         assert_eq!(line(r#"{"correct": "x"}"#), Some(Said::Correct("x".to_owned())));
         assert_eq!(line(r#"{"more_calls": 3}"#), Some(Said::MoreCalls(3)));
+        assert_eq!(line(r#"{"resume": true}"#), Some(Said::Resume(true)));
         assert_eq!(line(r#"{"stop": true}"#), Some(Said::Stop(true)));
         assert_eq!(line(r#"{"stop": true, "later": "x"}"#), None);
         assert_eq!(line("\"details\""), None);

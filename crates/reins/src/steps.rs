@@ -2,12 +2,13 @@
 
 use crate::record::{Note, Record};
 use crate::terminal::{Sign, Terminal, TerminalCards};
+use crate::watch;
 use futures_util::future::BoxFuture;
 use reins_control::{
     Answerer, CallRequest, CardAnswer, Control, ControlError, Question, Reply, ShownElement,
     TurnStart,
 };
-use reins_core::{Outcome, OwnerId, SessionId, TurnId};
+use reins_core::{Outcome, OwnerId, RunState, SessionId, TurnEvent, TurnId};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -118,6 +119,7 @@ impl Steps {
         if self.show == Show::Rows {
             self.terminal.status(&format!("    {told} …"));
         }
+        self.while_the_person_acts(&cancel).await;
         let answer = match reins_control::tool(name) {
             None => Err(ControlError::UnknownTool(name.to_owned())),
             Some(tool) => {
@@ -138,6 +140,37 @@ impl Steps {
         let typed = typed.filter(|_| !private);
         self.row(number, name, (&told, typed), &answer, started.elapsed());
         answer
+    }
+
+    /// Waits while the person uses the tab themself: no call is made, and the model is not asked what to
+    /// make of it. The call that was interrupted has told it.
+    async fn while_the_person_acts(&self, cancel: &CancellationToken) {
+        if !self.control.is_paused(&self.session) {
+            return;
+        }
+        let turn = self.turn();
+        let reason = "you are using the agent's tab; it goes on when you leave it alone".to_owned();
+        self.tell(TurnEvent::Paused { turn, reason });
+        self.tell(TurnEvent::State { turn, state: RunState::Paused });
+        tokio::select! {
+            () = self.control.until_resumed(&self.session) => {
+                self.tell(TurnEvent::Resumed { turn });
+                self.tell(TurnEvent::State { turn, state: RunState::Working });
+            }
+            // The call itself says then that it was stopped.
+            () = cancel.cancelled() => {}
+        }
+    }
+
+    /// Lets a paused turn go on. Says whether it was paused.
+    pub(crate) fn resume(&self) -> bool {
+        let paused = self.control.is_paused(&self.session);
+        self.control.resume(&self.session);
+        paused
+    }
+
+    fn tell(&self, event: TurnEvent) {
+        watch::turn_told(&self.terminal, self.show, event);
     }
 
     /// Keeps where the browser is now, and takes what went into fields for secrets out of what is kept.
@@ -184,7 +217,7 @@ impl Steps {
         }
         match self.show {
             Show::Rows => Box::new(TerminalCards { terminal: &self.terminal }),
-            Show::Json => Box::new(JsonCards),
+            Show::Json => Box::new(JsonCards { steps: self }),
         }
     }
 
@@ -238,17 +271,21 @@ impl Steps {
 }
 
 /// Tells a script what would have been asked; nobody can answer there.
-struct JsonCards;
+struct JsonCards<'a> {
+    steps: &'a Steps,
+}
 
-impl Answerer for JsonCards {
+impl Answerer for JsonCards<'_> {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, CardAnswer> {
-        print_json(&json!({
-            "event": "asked",
-            "title": question.card.title,
-            "detail": question.card.detail,
-            "sites": question.card.sites,
-            "note": question.card.note,
-        }));
+        let card = &question.card;
+        self.steps.tell(TurnEvent::Asked {
+            turn: self.steps.turn(),
+            title: card.title.clone(),
+            detail: card.detail.clone(),
+            risk: card.risk.code().to_owned(),
+            sites: card.sites.clone(),
+            note: card.note.clone(),
+        });
         let how = "with --json there is nobody to ask; run it without --json in a terminal";
         Box::pin(std::future::ready(CardAnswer::NoOne(how.into())))
     }

@@ -77,12 +77,25 @@ fn json_of(event: &AgentEvent) -> Option<Value> {
             });
             json!({"event": "waiting", "messages": waiting.collect::<Vec<_>>()})
         }
-        AgentEvent::Turn(event) => turn_json(event)?,
+        AgentEvent::Turn(event) => turn_json(event),
     })
 }
 
-fn turn_json(event: &TurnEvent) -> Option<Value> {
-    Some(match event {
+/// What the browser's side tells of a turn, by the same way as what the agent tells.
+pub(crate) fn turn_told(terminal: &Terminal, show: Show, event: TurnEvent) {
+    match (show, &event) {
+        (Show::Json, _) => print_json(&turn_json(&event)),
+        (Show::Rows, TurnEvent::Paused { reason, .. }) => {
+            terminal.say(&format!("Paused: {reason}."));
+        }
+        (Show::Rows, TurnEvent::Resumed { .. }) => terminal.row("    goes on"),
+        // A card is shown by whoever reads its answer.
+        (Show::Rows, _) => {}
+    }
+}
+
+fn turn_json(event: &TurnEvent) -> Value {
+    match event {
         TurnEvent::State { state, .. } => json!({"event": "state", "state": word(*state)}),
         TurnEvent::StepStarted { step, tool, arguments, element, .. } => json!({
             "event": "step_started", "step": step.0, "tool": tool, "arguments": arguments,
@@ -95,9 +108,10 @@ fn turn_json(event: &TurnEvent) -> Option<Value> {
         }),
         TurnEvent::Paused { reason, .. } => json!({"event": "paused", "reason": reason}),
         TurnEvent::Resumed { .. } => json!({"event": "resumed"}),
-        // Told where it is asked.
-        TurnEvent::Asked { .. } => return None,
-    })
+        TurnEvent::Asked { title, detail, risk, sites, note, .. } => json!({
+            "event": "asked", "title": title, "detail": detail, "risk": risk, "sites": sites, "note": note,
+        }),
+    }
 }
 
 fn finished(finish: &StepFinish) -> Value {

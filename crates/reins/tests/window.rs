@@ -53,7 +53,7 @@ fn desk(name: &str) -> Page {
 }
 
 /// Two tabs are worked in by turns: input is trusted and arrives in each, and neither is ever raised,
-/// hidden or robbed of the focus by it (W-620).
+/// hidden or robbed of the focus by it (W-620, A-030).
 #[tokio::test(flavor = "multi_thread")]
 async fn w620_tabs_of_a_window_are_worked_in_without_being_raised() {
     let said = ["one", "two"].iter().flat_map(|tab| {

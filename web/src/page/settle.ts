@@ -268,9 +268,9 @@ export async function calm(fetched: boolean, capMs: number): Promise<{ calm: boo
   installGrowth();
   const started = performance.now();
   for (let first = true; ; first = false) {
-    // A page that draws all the time would only draw once more.
+    // A page that draws all the time would only draw once more; code that has just arrived still runs.
     const drawn = first && framed && bursts === 0 && !fetched;
-    await new Promise<void>(drawn ? afterTask : afterFrame);
+    await new Promise<void>(drawn ? afterEverything : afterFrame);
     if (growing) grew(growing.takeRecords());
     const now = performance.now();
     const steps = Math.min(Math.max(MANY_BURSTS_MS, 2 * longestGap), LONGEST_REST_MS);

@@ -60,6 +60,10 @@ const ARRIVING: Duration = Duration::from_millis(2_500);
 /// Data that a loading page asked for and does not have yet.
 const FIRST_DATA: Duration = Duration::from_millis(1_500);
 
+/// Code that a loaded page still fetches: a part of the application that is about to show itself, or nothing that
+/// anybody sees.
+const LAZY_CODE: Duration = Duration::from_millis(500);
+
 /// An application that keeps growing is shown as it is after this.
 const GROWING: Duration = Duration::from_millis(2_500);
 
@@ -401,6 +405,8 @@ async fn calm(step: &mut Step<'_>, cap: Instant) {
     let data = &[RequestKind::Data];
     let until = cap.min(Instant::now() + FIRST_DATA);
     wait(step, until, |state| state.running(0, data) == 0).await;
+    let until = cap.min(Instant::now() + LAZY_CODE);
+    wait(step, until, |state| state.running(0, &[RequestKind::Code]) == 0).await;
     if over(step) {
         return;
     }

@@ -5,6 +5,7 @@ use reins_browser::{Navigation, WaitFor};
 use reins_core::{Action, HistoryStep};
 use std::time::Duration;
 
+/// A-050, A-054: one navigation a call, and its end as what it was.
 #[tokio::test]
 async fn a054_a_navigation_is_told_as_what_it_was() {
     let world = World::start([
@@ -149,6 +150,28 @@ async fn an_application_that_renders_in_steps_is_shown_rendered() {
     let text = world.text().await;
     assert_eq!(text.matches("to cart\"").count(), 200, "{}", text.len());
     assert!(text.contains("SPA_READY_TEXT"));
+}
+
+/// Code that a page loads in parts belongs to it: what the last part shows is there when the navigation answers. One
+/// that never comes is not waited for beyond its time.
+#[tokio::test]
+async fn code_that_a_loaded_page_still_fetches_shows_itself() {
+    let page = |path: &str| {
+        let load = format!("addEventListener('load',()=>import('{path}'))");
+        Page::html(&format!("<h1>Early</h1><script type=module>{load}</script>"))
+    };
+    let part = "document.body.insertAdjacentHTML('beforeend','<h2>LAZY_TEXT</h2>')";
+    let world = World::start([
+        ("/", page("/part.js")),
+        ("/never", page("/hang.js")),
+        ("/part.js", Page::raw("text/javascript", part).after(Duration::from_millis(250))),
+        ("/hang.js", Page::raw("text/javascript", "").never_answering()),
+    ])
+    .await;
+    done(&world.go("/").await);
+    assert!(world.text().await.contains("LAZY_TEXT"));
+    done(&world.go("/never").await);
+    assert!(world.text().await.contains("Early"));
 }
 
 #[tokio::test]

@@ -166,7 +166,7 @@ fn r147_an_address_must_come_from_the_person_or_from_a_shown_link() {
     }
 }
 
-/// a link counts as it was shown, not as it is now.
+/// what is read afresh before the act decides, and a link counts as it was shown, not as it is now.
 #[test]
 fn r134_a_link_that_changed_since_it_was_shown_is_stale() {
     let tab = || TabFacts::agents(web(HERE));

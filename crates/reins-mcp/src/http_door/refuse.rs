@@ -21,7 +21,7 @@ pub(super) fn wrong_host() -> Response<HttpBody> {
 pub(super) fn from_a_page() -> Response<HttpBody> {
     refused(
         StatusCode::FORBIDDEN,
-        "origin_not_allowed",
+        "foreign_origin",
         "requests of web pages are not answered here; call from a program",
     )
 }

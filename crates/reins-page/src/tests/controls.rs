@@ -1,6 +1,6 @@
 //! Lines of controls.
 
-use crate::testing::check;
+use crate::testing::{check, lines};
 
 /// R-127: role, quoted name, ref and marks.
 #[test]
@@ -278,4 +278,19 @@ fn trees_and_menus_nest() {
         - treeitem \"Fruit\" [ref=e1] [expanded]
           - treeitem \"Apple\" [ref=e2]",
     )]);
+}
+
+/// A-033: a name, a value and an address show their first 400 bytes, cut between characters.
+#[test]
+fn a033_names_values_and_addresses_are_clipped() {
+    let long = "\u{e4}".repeat(300);
+    let html = format!(
+        r#"<button>{long}</button><input aria-label=Field :value="{long}"><a href="/{}">Link</a>"#,
+        "p".repeat(600)
+    );
+    let shown = lines(&html);
+    let clipped = "\u{e4}".repeat(200) + "\u{2026}";
+    assert!(shown.contains(&format!("button \"{clipped}\"")), "{shown}");
+    assert!(shown.contains("textbox \"Field\"") && shown.matches(&clipped).count() == 2);
+    assert!(shown.contains("/ppp") && !shown.contains(&"p".repeat(401)), "{shown}");
 }

@@ -65,7 +65,7 @@ impl IntoResponse for Refused {
             ),
             Self::Origin => (
                 StatusCode::FORBIDDEN,
-                "wrong_origin",
+                "foreign_origin",
                 "pages of this origin may not watch. Add it to the allowed origins in the configuration",
             ),
             Self::Crowded => (

@@ -3,15 +3,11 @@
 use super::limits::{AGENT_WAIT, AGENT_WAIT_MAX};
 use super::room::Room;
 use super::takeover::PassageId;
-use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
-
-/// Under which key of a result's `_meta` it says who holds the browser (S-071).
-pub const TAKEOVER_META: &str = "reins/takeover";
 
 /// Where an agent's changing calls pass. Reading ones need not (S-070).
 #[derive(Clone)]
@@ -68,14 +64,6 @@ impl NoPassage {
             Self::BrowserStopped => "browser_stopped",
             Self::Cancelled => "cancelled",
         }
-    }
-
-    /// What a result's `_meta` says of it (S-071).
-    pub fn meta(&self) -> Option<Value> {
-        let Self::HeldBy(HeldBy { held_by, since, waited_ms }) = self else { return None };
-        let since = crate::clock::stamp(*since);
-        let about = json!({ "held_by": held_by, "since": since, "waited_ms": waited_ms });
-        Some(json!({ TAKEOVER_META: about }))
     }
 }
 
@@ -224,13 +212,9 @@ mod tests {
             assert_eq!(began.elapsed().as_secs(), waits);
             assert_eq!(error.code(), "held_by_person");
             assert!(error.to_string().contains("Ann"), "{error}");
-            let meta = error.meta().unwrap();
-            assert_eq!(
-                meta,
-                json!({ "reins/takeover": {
-                    "held_by": "Ann", "since": "1970-01-01T00:00:05.000Z", "waited_ms": waits * 1_000
-                }})
-            );
+            let NoPassage::HeldBy(held) = error else { panic!("{error:?}") };
+            assert_eq!((held.held_by.as_str(), held.waited_ms), ("Ann", waits * 1_000));
+            assert_eq!(crate::clock::stamp(held.since), "1970-01-01T00:00:05.000Z");
             assert_eq!(room.shown(ANN).waiting, None);
         }
     }
@@ -254,7 +238,7 @@ mod tests {
             room.stop.cancel();
         });
         let error = pass.unwrap_err();
-        assert_eq!((error.code(), error.meta()), ("browser_stopped", None));
+        assert_eq!(error.code(), "browser_stopped");
         assert_eq!(began.elapsed().as_secs(), 1);
         assert_eq!(gate.pass("click", &never).await.unwrap_err(), NoPassage::BrowserStopped);
     }

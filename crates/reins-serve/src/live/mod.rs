@@ -18,7 +18,7 @@ mod ticket;
 mod viewer;
 mod wire;
 
-pub use gate::{Gate, HeldBy, NoPassage, Passage, TAKEOVER_META};
+pub use gate::{Gate, HeldBy, NoPassage, Passage};
 pub use room::Clock;
 pub use source::{About, Handled, NotTaken, ScreenSource, SourceEvent};
 pub use takeover::EndCause;
