@@ -21,7 +21,8 @@ const LINES: usize = 16;
 
 /// What is said once, so that it is known.
 pub(crate) const HINT: &str = "While it runs: a line that you type corrects it, `+ words` is for afterwards,\n\
-                               `+10` allows ten more calls, Enter shows the details of the last step, or lets a paused run go on.";
+                               `+10` allows ten more calls, Enter shows the details of the last step or\n\
+                               lets a paused run go on.";
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
