@@ -50,6 +50,8 @@ interface Live extends Announcement {
   stopped: string | null;
   landed: boolean;
   left: number;
+  /** The person pressed after it: from here on all input is theirs. */
+  over: boolean;
   seen: Set<string>;
   quiet: Quiet | null;
   until: number;
@@ -81,6 +83,7 @@ export function announce(what: Announcement): void {
     stopped: null,
     landed: false,
     left: what.times,
+    over: false,
     seen: new Set(),
     quiet: what.gesture === "none" ? null : watchQuiet(what.el, leadsOn(what.leads)),
     until: performance.now() + FORGOTTEN_MS,
@@ -146,7 +149,8 @@ function onEvent(event: Event): void {
   const a = live;
   const type = event.type;
   if (a && type === "wheel") return;
-  if (!a) {
+  if (a && pressedAgain(a, type)) a.over = true;
+  if (!a || a.over) {
     if (ROOTS.has(type)) person(type);
     return;
   }
@@ -168,6 +172,14 @@ function onEvent(event: Event): void {
   }
   check(a, event);
   closeIfLast(a, event);
+}
+
+/**
+ * Our process may be slower to take an announcement back than the person is to press. A click has exactly one press, so
+ * no page can make another one of ours look like theirs.
+ */
+function pressedAgain(a: Live, type: string): boolean {
+  return type === "pointerdown" && a.gesture === "pointer" && a.times === 1 && a.seen.has("pointerdown");
 }
 
 /** Enter and Space make a click of their own, without a pointer. */

@@ -168,6 +168,30 @@ async fn s156_input_is_refused_while_a_step_of_the_agent_is_under_way() {
     click_at(&world, 0.9, 0.9).await;
 }
 
+/// the person's press right behind the agent's click, before that is even told as done, is theirs: it is
+/// noticed, and it reaches the page.
+#[tokio::test]
+async fn r191_a_press_right_behind_a_click_of_the_agent_is_the_persons() {
+    let page = "<body style='margin:0'><button style='position:fixed;inset:50vh 0 0 0' onclick=\"hit('agent');const t=Date.now()+1200;while(Date.now()<t);\">Press</button><button style='position:fixed;inset:0 0 50vh 0' onclick=\"hit('person')\">Mine</button>";
+    let world = World::start([("/", Page::html(page))]).await;
+    done(&world.go("/").await);
+    let target = world.record("Press").await;
+    let mut events = world.browser.events();
+    let (_connection, hands) = world.stranger().await;
+    let person = async {
+        assert!(world.site.wait_for(LONG, |seen| seen.path == "/hit?agent").await);
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = serde_json::json!({"type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1});
+            let _: serde_json::Value =
+                hands.call("Input.dispatchMouseEvent", event, LONG).await.unwrap();
+        }
+    };
+    let (_, ()) = tokio::join!(world.act(click(target)), person);
+    assert_eq!(persons(&mut events).await, "pointerdown");
+    assert!(world.hit("person").await);
+    assert_eq!(world.site.hits("agent"), 1);
+}
+
 /// A step that was given up in the middle leaves nothing behind that takes the person's click for its own.
 #[tokio::test]
 async fn s156_what_a_given_up_step_announced_is_taken_back() {

@@ -183,7 +183,10 @@ impl World {
             let _: serde_json::Value =
                 person.call("Input.dispatchMouseEvent", event, LONG).await.unwrap();
         }
-        while !matches!(events.next().await, Some(BrowserEvent::PersonInput { .. })) {}
+        let noticed = async {
+            while !matches!(events.next().await, Some(BrowserEvent::PersonInput { .. })) {}
+        };
+        tokio::time::timeout(LONG, noticed).await.expect("what the person did is noticed");
     }
 
     /// A second connection, for input that Reins did not announce.
