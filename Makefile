@@ -10,7 +10,7 @@ endif
 run: ## The whole street on the bundled demo shop
 	@dev/setup build browser
 	@$(MAKE) --no-print-directory web
-	@cargo run --quiet --package reins -- demo
+	@cargo run --quiet --package reins -- demo $$(test -t 0 || echo --yes)
 
 test: ## Format, lints, types and all tests, with a real Chromium
 	@dev/setup build browser test-tools

@@ -4,6 +4,7 @@ mod checks;
 mod plan;
 mod process;
 
+pub use checks::has_display;
 pub(crate) use checks::{browser, display, profile, sandbox};
 
 use crate::browser::{Browser, Keep};

@@ -76,7 +76,7 @@ pub use event::BrowserEvent;
 pub use events::BrowserEvents;
 pub use frame::document_origin;
 pub use journal::NetworkBody;
-pub use launch::{LaunchOptions, START_DEADLINE};
+pub use launch::{LaunchOptions, START_DEADLINE, has_display};
 pub use person::{KeyAction, PersonInput, PersonSent, PointerAction};
 pub use picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, PictureFormat, ShotOptions, Viewport};
 pub use profile::Profile;

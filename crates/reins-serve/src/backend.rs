@@ -2,7 +2,7 @@
 
 use crate::error::ServeError;
 use futures_util::future::BoxFuture;
-use reins_browser::Browser;
+use reins_browser::{Browser, has_display};
 use reins_control::{BrowserSource, Control, ControlOptions, Level, RuleBook};
 use reins_core::{Origin, OriginPattern, Rule, Secret, SessionId};
 use schemars::JsonSchema;
@@ -133,9 +133,7 @@ pub struct LocalBackend {
 
 impl SessionBackend for LocalBackend {
     fn modes(&self) -> Vec<Mode> {
-        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let shown = cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY");
-        if shown { vec![Mode::Headless, Mode::Headed] } else { vec![Mode::Headless] }
+        if has_display() { vec![Mode::Headless, Mode::Headed] } else { vec![Mode::Headless] }
     }
 
     fn start(&self, order: StartOrder) -> BoxFuture<'_, Result<Started, ServeError>> {

@@ -9,6 +9,17 @@ fn demo(args: &[&str]) -> (i32, String) {
     support::run(data.path(), &[&["demo", "--headless"], args].concat(), &[], "")
 }
 
+/// Regression: on a machine without a display the first command of the README ended with an error.
+#[test]
+fn the_demo_needs_no_display() {
+    let data = tempfile::tempdir().unwrap();
+    let none = [("DISPLAY", ""), ("WAYLAND_DISPLAY", "")];
+    let (code, said) = support::run(data.path(), &["demo", "--yes"], &none, "");
+    assert!(said.contains("There is no display here"), "{said}");
+    assert!(said.contains("1 newsletter sign-up(s), 1 order(s)"), "{said}");
+    assert_eq!(code, 0, "{said}");
+}
+
 #[test]
 fn the_demo_reaches_its_end() {
     let (code, said) = demo(&["--yes"]);

@@ -17,11 +17,15 @@ pub(crate) fn sandbox(options: &LaunchOptions) -> Result<(), StartError> {
     if as_root && !options.no_sandbox { Err(StartError::SandboxAsRoot) } else { Ok(()) }
 }
 
+/// Whether windows can be shown here.
+pub fn has_display() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}
+
 /// Whether a window can be shown, if one is wanted.
 pub(crate) fn display(options: &LaunchOptions) -> Result<(), StartError> {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let shown = cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY");
-    if options.headless || shown { Ok(()) } else { Err(StartError::NoDisplay) }
+    if options.headless || has_display() { Ok(()) } else { Err(StartError::NoDisplay) }
 }
 
 /// Whether the profile can be used.

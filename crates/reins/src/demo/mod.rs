@@ -30,7 +30,7 @@ impl Answerer for Yes<'_> {
 }
 
 /// Serves the shop and plays the script on it.
-pub(crate) async fn main(args: DemoArgs) -> Result<ExitCode> {
+pub(crate) async fn main(mut args: DemoArgs) -> Result<ExitCode> {
     let shop = shop::Shop::start().await.context("the demo shop could not be served")?;
     if args.serve {
         Terminal::new()
@@ -38,6 +38,9 @@ pub(crate) async fn main(args: DemoArgs) -> Result<ExitCode> {
         crate::mcp::interrupted().await;
         return Ok(ExitCode::from(exit::DONE));
     }
+    // Whoever tries it out on a server wants to see that it works, and not how to ask for it.
+    let unseen = !args.browser.headless && !reins_browser::has_display();
+    args.browser.headless |= unseen;
     let script = Script::load(shop.address())?;
     let control = Control::open(args.browser.options()?).await?;
     let start = TurnStart { message: Some(script.task.clone()), ..TurnStart::default() };
@@ -49,6 +52,9 @@ pub(crate) async fn main(args: DemoArgs) -> Result<ExitCode> {
         shop.address(),
         script.task
     ));
+    if unseen {
+        steps.terminal.say("There is no display here, so the browser shows no window.\n");
+    }
     let played = tokio::select! {
         played = play(&script, &steps) => played,
         () = crate::mcp::interrupted() => {
