@@ -142,7 +142,13 @@ fn sweep_one(dir: &Path) -> bool {
     }
     // The owner is dead. A browser that outlived it is ended by its guardian, so only a profile
     // that nobody uses is removed here; the next sweep finds the rest.
-    if matches!(holder(dir), Ok(None)) { remove(dir).is_ok() } else { false }
+    let free = match holder(dir) {
+        Ok(None) => true,
+        // Numbers of processes are used again; ours are always started with the profile's name.
+        Ok(Some(_)) => holding(dir).is_some_and(|pid| is_other_program(pid, dir)),
+        Err(_) => false,
+    };
+    free && remove(dir).is_ok()
 }
 
 /// Checks a persistent profile and makes it if need be.
@@ -235,8 +241,27 @@ pub(crate) fn holder(dir: &Path) -> io::Result<Option<String>> {
     }))
 }
 
+/// The process in the mark of a profile.
+fn holding(dir: &Path) -> Option<i32> {
+    let mark = fs::read_link(dir.join("SingletonLock")).ok()?;
+    mark.to_string_lossy().rsplit_once('-')?.1.parse().ok()
+}
+
+/// Whether a process that runs is surely not the browser of a profile of ours, where the system tells.
+fn is_other_program(pid: i32, dir: &Path) -> bool {
+    let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+    let Some(name) = dir.file_name() else { return false };
+    !String::from_utf8_lossy(&line).contains(&*name.to_string_lossy())
+}
+
+/// A process that nobody has asked after yet is as dead as any: not every first process of a container asks.
 fn is_alive(pid: i32) -> bool {
-    !matches!(kill(Pid::from_raw(pid), None), Err(Errno::ESRCH))
+    if matches!(kill(Pid::from_raw(pid), None), Err(Errno::ESRCH)) {
+        return false;
+    }
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before the state may hold anything.
+    !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 /// The program of a process, where the system tells.
@@ -271,6 +296,40 @@ mod tests {
         let dir = live.dir().to_owned();
         live.remove().unwrap();
         assert!(!dir.exists());
+    }
+
+    /// Regression: a browser that ended with its owner and its guardian left a number behind which another process had by
+    /// then, or which still stood there because nobody had asked after it; its profile stayed.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_number_that_is_used_again_or_never_asked_after_holds_no_profile() {
+        let base = tempfile::tempdir().unwrap();
+        let host = nix::unistd::gethostname().unwrap().into_string().unwrap();
+        let mut dead = std::process::Command::new("true").spawn().unwrap();
+        while is_alive(dead.id().cast_signed()) {
+            std::thread::yield_now();
+        }
+        for pid in [std::process::id(), dead.id()] {
+            let profile = TemporaryProfile::make(base.path(), true).unwrap();
+            symlink(format!("{host}-{pid}"), profile.dir().join("SingletonLock")).unwrap();
+            drop(profile);
+            assert_eq!(sweep(base.path()), 1, "{pid}");
+        }
+        dead.wait().unwrap();
+        let kept = TemporaryProfile::make(base.path(), true).unwrap();
+        let name = kept.dir().file_name().unwrap().to_owned();
+        let mut browser = std::process::Command::new("sh")
+            .args(["-c", "read _"])
+            .arg(name)
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        symlink(format!("{host}-{}", browser.id()), kept.dir().join("SingletonLock")).unwrap();
+        drop(kept);
+        assert_eq!(sweep(base.path()), 0, "a browser that still uses it");
+        drop(browser.stdin.take());
+        browser.wait().unwrap();
+        assert_eq!(sweep(base.path()), 1);
     }
 
     #[test]
