@@ -104,11 +104,12 @@ impl<T: Toolbox> Agent<T> {
 
     /// The tools and instructions for a run that goes on in a new process: of the mode that the person picked, or that
     /// their own words are read as, anew (W-034). Nothing that a model wrote decides about it.
-    pub(crate) async fn equip_again(&mut self, run: &Run<'_>) {
+    pub(crate) async fn equip_again(&mut self, run: &mut Run<'_>) {
         let route = match self.mind.picked() {
             Some(route) => route,
             None => self.reroute(run).await,
         };
+        self.bill_mind(run).await;
         self.equip(&route, None);
         run.watcher.tell(AgentEvent::Mode(route)).await;
     }
@@ -169,7 +170,7 @@ impl<T: Toolbox> Agent<T> {
     }
 
     /// What thinking used goes on the run's bill.
-    pub(crate) async fn bill_mind(&self, run: &mut Run<'_>) {
+    async fn bill_mind(&self, run: &mut Run<'_>) {
         let used = self.mind.take_used();
         if used.requests > 0 {
             run.bill.requests += used.requests;

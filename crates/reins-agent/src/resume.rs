@@ -129,7 +129,6 @@ impl<T: Toolbox> Agent<T> {
             return Err(RunEnd::Stopped);
         }
         self.equip_again(run).await;
-        self.bill_mind(run).await;
         let remark = prompt::resumed(unfinished);
         run.recorder.write(|| JournalEvent::Remark { text: remark.clone() }).await?;
         let mut text = remark;

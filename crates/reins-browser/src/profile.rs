@@ -220,14 +220,8 @@ fn resolved(path: &Path) -> PathBuf {
 /// Who uses a profile, by the mark that Chromium leaves: a link to `host-process`. A mark whose
 /// process is dead counts for nothing; Chromium itself replaces it.
 pub(crate) fn holder(dir: &Path) -> io::Result<Option<String>> {
-    let mark = match fs::read_link(dir.join("SingletonLock")) {
-        Ok(mark) => mark,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(e),
-    };
-    let mark = mark.to_string_lossy().into_owned();
-    let Some((host, pid)) = mark.rsplit_once('-') else { return Ok(Some(mark)) };
-    let Ok(pid) = pid.parse::<i32>() else { return Ok(Some(mark)) };
+    let Some(mark) = mark(dir)? else { return Ok(None) };
+    let Some((host, pid)) = parts(&mark) else { return Ok(Some(mark)) };
     let ours = nix::unistd::gethostname().is_ok_and(|name| name.to_string_lossy() == host);
     if !ours {
         return Ok(Some(format!("process {pid} on {host}")));
@@ -241,17 +235,31 @@ pub(crate) fn holder(dir: &Path) -> io::Result<Option<String>> {
     }))
 }
 
+fn mark(dir: &Path) -> io::Result<Option<String>> {
+    match fs::read_link(dir.join("SingletonLock")) {
+        Ok(mark) => Ok(Some(mark.to_string_lossy().into_owned())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Host and process of a mark.
+fn parts(mark: &str) -> Option<(&str, i32)> {
+    let (host, pid) = mark.rsplit_once('-')?;
+    Some((host, pid.parse().ok()?))
+}
+
 /// The process in the mark of a profile.
 fn holding(dir: &Path) -> Option<i32> {
-    let mark = fs::read_link(dir.join("SingletonLock")).ok()?;
-    mark.to_string_lossy().rsplit_once('-')?.1.parse().ok()
+    parts(&mark(dir).ok()??).map(|(_, pid)| pid)
 }
 
 /// Whether a process that runs is surely not the browser of a profile of ours, where the system tells.
 fn is_other_program(pid: i32, dir: &Path) -> bool {
     let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { return false };
     let Some(name) = dir.file_name() else { return false };
-    !String::from_utf8_lossy(&line).contains(&*name.to_string_lossy())
+    // A program that has just begun has no words yet.
+    !line.is_empty() && !String::from_utf8_lossy(&line).contains(&*name.to_string_lossy())
 }
 
 /// A process that nobody has asked after yet is as dead as any: not every first process of a container asks.

@@ -140,13 +140,11 @@ pub(crate) async fn take_in(
             }
             Said::Details if steps.resume() => {}
             Said::Details => terminal.details(),
-            Said::Resume(on) => {
-                if on {
-                    steps.resume();
-                }
+            Said::Resume(true) => {
+                steps.resume();
             }
             Said::Stop(true) => return,
-            Said::Stop(false) => {}
+            Said::Resume(false) | Said::Stop(false) => {}
         }
     }
     std::future::pending().await
