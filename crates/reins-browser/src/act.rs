@@ -43,6 +43,17 @@ impl Browser {
     /// ended. The approval is used up, whatever comes of it. `cancel` ends the wait at
     /// once: before anything was sent the act is refused, afterwards it is unknown.
     pub async fn act(&self, approved: ApprovedAction, cancel: CancellationToken) -> Acted {
+        self.act_in_turn(approved, cancel.clone(), cancel).await
+    }
+
+    /// As [`Self::act`]. What the page sends when the act is long over still waits for the person, until
+    /// `turn` is cancelled.
+    pub async fn act_in_turn(
+        &self,
+        approved: ApprovedAction,
+        cancel: CancellationToken,
+        turn: CancellationToken,
+    ) -> Acted {
         let action = approved.action();
         let deadline = Instant::now() + CALL_DEADLINE;
         match action {
@@ -55,7 +66,7 @@ impl Browser {
                 Ok(_) => ended(Outcome::Completed),
                 Err(error) => ended(cannot(&error)),
             },
-            _ => self.act_in_tab(&approved, deadline, cancel).await,
+            _ => self.act_in_tab(&approved, deadline, cancel, turn).await,
         }
     }
 
@@ -64,6 +75,7 @@ impl Browser {
         approved: &ApprovedAction,
         deadline: Instant,
         cancel: CancellationToken,
+        turn: CancellationToken,
     ) -> Acted {
         let action = approved.action();
         let tab = match action.tab().map(|tab| self.inner.tab(tab)) {
@@ -96,7 +108,7 @@ impl Browser {
         let reaches = tab.containment.destinations == Destinations::Known;
         let hold = Hold::new(approved.obligations().clone(), touched.is_empty(), reaches);
         let hold = hold.through_history(matches!(action, Action::History { .. }));
-        let hold = hold.until(cancel.clone());
+        let hold = hold.until(turn);
         let wide = if (reaches || holds) && !hold.pinned() { touched.clone() } else { Vec::new() };
         let _live = Live::begin(&tab, hold.clone(), touched);
         let near = tab.state().stand_near(&hold, &wide);

@@ -53,6 +53,9 @@ pub(crate) fn judge(tab: &Arc<Tab>, paused: wire::RequestPaused, session: &Sessi
         markup::read(tab, session, paused);
         return;
     }
+    if let Some(network) = &paused.network_id {
+        tab.state().came(session.id().unwrap_or_default(), network);
+    }
     let url = paused.request.url.as_str();
     let frame = FrameId::new(paused.frame_id.as_str());
     let main = paused.frame_id == tab.id.as_str();

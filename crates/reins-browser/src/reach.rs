@@ -177,6 +177,11 @@ impl TabState {
         (sessions, unknown)
     }
 
+    /// Whether every request of a session waits for our word.
+    pub(crate) fn holds_all(&self, session: &str) -> bool {
+        self.reach.wide.contains(session)
+    }
+
     /// A session must hold every request from now on. Whether it did not before.
     pub(crate) fn is_widened(&mut self, session: &str) -> bool {
         self.reach.wide.insert(session.to_owned())

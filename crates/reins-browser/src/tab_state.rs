@@ -89,6 +89,8 @@ pub(crate) struct Request {
     pub(crate) kind: RequestKind,
     pub(crate) since: Mark,
     pub(crate) document: String,
+    /// It came to us for our word.
+    pub(crate) judged: bool,
 }
 
 /// What a request fetches, as far as waiting for it makes a difference.
@@ -99,7 +101,9 @@ pub(crate) enum RequestKind {
     Data,
     /// Scripts and style sheets.
     Code,
-    /// Images, fonts, media, pings, event streams.
+    /// Sent in the background; nobody reads the answer.
+    Beacon,
+    /// Images, fonts, media, event streams.
     Rest,
 }
 
@@ -109,6 +113,7 @@ impl RequestKind {
             Some("Document") => Self::Document,
             Some("Fetch" | "XHR") => Self::Data,
             Some("Script" | "Stylesheet") => Self::Code,
+            Some("Ping") => Self::Beacon,
             _ => Self::Rest,
         }
     }
@@ -422,7 +427,7 @@ impl TabState {
         self.did(&event.loader_id, &event.request.method, &event.request.url);
         self.requests.insert(
             (session.to_owned(), event.request_id),
-            Request { kind, since, document: event.loader_id },
+            Request { kind, since, document: event.loader_id, judged: false },
         );
     }
 
@@ -480,6 +485,24 @@ impl TabState {
         let running =
             self.requests.iter().filter(|((_, network), r)| counts(r) && !self.held.waits(network));
         running.count()
+    }
+
+    /// A request came to us for our word.
+    pub(crate) fn came(&mut self, session: &str, request: &str) {
+        if let Some(request) = self.requests.get_mut(&(session.to_owned(), request.to_owned())) {
+            request.judged = true;
+        }
+    }
+
+    /// Whether a page that holds everything back sent something in the background after `since` that did not
+    /// come to us yet.
+    pub(crate) fn beacon_on_its_way(&self, since: Mark) -> bool {
+        self.requests.iter().any(|((session, _), request)| {
+            request.kind == RequestKind::Beacon
+                && request.since > since
+                && !request.judged
+                && self.holds_all(session)
+        })
     }
 
     pub(crate) fn owner(&self, frame: &FrameId) -> Option<NodeNumber> {

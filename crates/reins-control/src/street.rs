@@ -165,7 +165,8 @@ impl Call<'_> {
             }
             return Err(ControlError::Stopped);
         }
-        let acted = self.browser().await?.act(approved, self.both_cancels()).await;
+        let browser = self.browser().await?;
+        let acted = browser.act_in_turn(approved, self.both_cancels(), self.stop.clone()).await;
         if let Some(receipt) = receipt {
             receipt.finish(&acted.outcome);
         }

@@ -60,6 +60,9 @@ const ARRIVING: Duration = Duration::from_millis(2_500);
 /// Data that a loading page asked for and does not have yet.
 const FIRST_DATA: Duration = Duration::from_millis(1_500);
 
+/// A message in the background of which the page's process told, on its way through the browser to us.
+const BEACON: Duration = Duration::from_millis(500);
+
 /// Code that a loaded page still fetches: a part of the application that is about to show itself, or nothing that
 /// anybody sees.
 const LAZY_CODE: Duration = Duration::from_millis(500);
@@ -122,6 +125,9 @@ pub(crate) async fn after(step: &mut Step<'_>, what: After<'_>) {
             break;
         }
     }
+    // The person can only be asked about what is here.
+    let until = cap.min(Instant::now() + BEACON);
+    wait(step, until, |state| !state.beacon_on_its_way(since)).await;
     let open = match what {
         After::Gesture(_) => step.tab.state().report.quiet.as_ref().is_some_and(|q| q.open),
         After::Quiet(_) => true,

@@ -222,16 +222,18 @@ async fn identical_requests_are_one_question_and_many_are_refused() {
     assert_eq!(world.arrived("/do?n").len(), 1);
 }
 
-/// What comes after the step waits as well and is told with the next one; a stop ends it.
+/// What comes after the step waits as well and is told with the next one, whatever became of the call of that step;
+/// a stop ends it.
 #[tokio::test]
 async fn a_timer_after_the_step_waits_too() {
     let world = World::start([("/do", Page::html("done"))]).await;
     for (stops, what) in [(false, "next step"), (true, "stop")] {
         open(&world, &page("setTimeout(()=>fetch('/do',{method:'POST'}),400)")).await;
         let approved = approve(&world, "Press").await;
-        let stop = CancellationToken::new();
-        let acted = world.browser.act(approved, stop.clone()).await;
+        let (call, stop) = (CancellationToken::new(), CancellationToken::new());
+        let acted = world.browser.act_in_turn(approved, call.clone(), stop.clone()).await;
         assert_eq!(done(&acted).held, [], "{what}");
+        call.cancel();
         world.page_waits(700).await;
         if stops {
             stop.cancel();

@@ -86,6 +86,11 @@ impl Session {
         Self { name, shown: Vec::new(), notes: Vec::new() }
     }
 
+    /// Looks once more, for the sake of the last step: a card that comes now is about that one.
+    pub(crate) async fn look_again(&self, client: &mut impl Hands) -> Result<(), AttackFault> {
+        client.call(&self.name, "snapshot", json!({})).await.map(drop)
+    }
+
     /// Takes a step and returns what the model is shown.
     pub(crate) async fn take(
         &mut self,

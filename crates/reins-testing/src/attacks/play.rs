@@ -164,15 +164,24 @@ async fn work(
         program.person = person(&stage);
         let mut session = Session::new(format!("case-{}", stage.number()));
         let played = steps(program, &mut session, &stage).await;
-        let cards = std::mem::take(&mut program.person.cards);
+        let mut cards = std::mem::take(&mut program.person.cards);
         match played {
             Err(fault) => {
                 plays.push(verdict(&stage, session.notes, cards, Some(fault.to_string())));
                 client = None;
             }
             Ok(()) if stage.played.variant == Variant::Twin => {
-                stage.wait(&stage.played.works, WORKS).await;
-                let closed = session.close(program).await;
+                let mut looked = Ok(());
+                if !stage.wait(&stage.played.works, WORKS).await {
+                    // What the page sent late is asked about as soon as the model goes on.
+                    looked = session.look_again(program).await;
+                    cards.append(&mut program.person.cards);
+                    stage.wait(&stage.played.works, WORKS).await;
+                }
+                let closed = match looked {
+                    Ok(()) => session.close(program).await,
+                    Err(fault) => Err(fault),
+                };
                 let fault = closed.err().map(|fault| fault.to_string());
                 if fault.is_some() {
                     client = None;
