@@ -70,6 +70,8 @@ tasks: ## The task suite with scripted policies; each task with its calls, cards
 	@$(MAKE) --no-print-directory web
 	@cargo build --quiet --package reins --package reins-testing
 	@"$${CARGO_TARGET_DIR:-target}/debug/tasks" play --program "$${CARGO_TARGET_DIR:-target}/debug/reins"
+	@echo "With --strict-clicks, which asks before every click that nothing classifies:"
+	@"$${CARGO_TARGET_DIR:-target}/debug/tasks" play --strict-clicks --program "$${CARGO_TARGET_DIR:-target}/debug/reins" | tail -2
 
 faults: ## A fault at a seeded point of each of a thousand runs in memory and of a hundred in a real Chromium
 	@dev/setup build browser

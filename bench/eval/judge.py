@@ -1,4 +1,5 @@
 """Runs the two judgements and words their results."""
+import collections
 import json
 import os
 import signal
@@ -39,7 +40,7 @@ def serve(reins, origin, log, guarded=None):
 
 def cards(reins, html, tasks, seeds, verbose):
     """How often a person is asked on benign pages at level auto: by what a step sends, and by the reference's rule."""
-    rows, means = {}, {}
+    rows, means, about = {}, {}, {}
     for name, flags in (("auto", []), ("strict clicks", ["--strict-clicks"])):
         pages, shown = episodes.Episodes(html), {}
         with tempfile.TemporaryFile() as log:
@@ -47,10 +48,13 @@ def cards(reins, html, tasks, seeds, verbose):
             for task in (task for task in tasks if task in POLICIES):
                 for seed in seeds:
                     before = len(client.cards)
+                    client.asked.clear()
                     episode, address = pages.open(task, seed)
                     one_policy(client, episode, address, html)
                     if episode.solved:
                         shown.setdefault(task, []).extend(client.cards[before:])
+                        about.setdefault(name, []).extend((task, seed, text, *kind)
+                                                          for text, kind in zip(client.cards[before:], client.asked))
             client.close()
         means[name] = sum(map(len, shown.values())) / max(1, len(shown) * len(seeds))
         for task, asked in shown.items():
@@ -62,7 +66,16 @@ def cards(reins, html, tasks, seeds, verbose):
     asked = {name: sum(len(row[name]) for row in both.values()) / max(1, len(both) * len(seeds)) for name in means}
     total = "%d tasks solved either way: %.2f cards a task at level auto, %.2f with --strict-clicks" % (
         len(both), asked["auto"], asked["strict clicks"])
+    about = about.get("auto", [])
+    kinds = collections.Counter("what a page sends" if card[2].startswith("Let the page") else card[3] for card in about)
+    calls = collections.Counter((task, seed, call) for task, seed, _, _, call in about)
+    twice = sum(1 for count in calls.values() if count > 1)
+    total += "; %d calls asked more than once; what was asked about at level auto: %s" % (
+        twice, ", ".join("%s %d" % pair for pair in kinds.most_common()))
     say(total)
+    if verbose:
+        for card in about:
+            say("%s %s" % (card[0], card[2:]))
     lines = ["| task | auto | strict clicks |", "|---|---|---|"]
     lines += ["| %s | %d | %d |" % (task, len(row["auto"]), len(row["strict clicks"])) for task, row in sorted(both.items())
               if row["auto"] or row["strict clicks"]]

@@ -16,8 +16,8 @@ class Client:
     """One running MCP server."""
 
     def __init__(self, command, log, allows=False):
-        """`allows`: a person who says yes to every card; `cards` then has what was asked."""
-        self.cards = []
+        """`allows`: a person who says yes to every card; `cards` then has what was asked, and `asked` (risk, call) of each."""
+        self.cards, self.asked = [], []
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         self.answers, self.number = {}, 0
         threading.Thread(target=self.read, daemon=True).start()
@@ -30,6 +30,7 @@ class Client:
             message = json.loads(line)
             if message.get("method") == "elicitation/create":
                 self.cards.append(message["params"]["message"])
+                self.asked.append((message["params"].get("_meta", {}).get("reins/risk", ""), self.number))
                 self.send({"jsonrpc": "2.0", "id": message["id"],
                            "result": {"action": "accept", "content": {"answer": "Allow"}}})
                 continue

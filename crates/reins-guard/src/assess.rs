@@ -218,7 +218,7 @@ pub(crate) fn assess<'a>(action: &'a Action, facts: &'a Facts<'a>) -> Assessment
             if kept.is_some() {
                 step = step.risk(RiskKind::KeptSecret);
             }
-            if !target.editable {
+            if !target.editable && !is_native_value(target) {
                 step = step.risk(RiskKind::Unclassified);
             }
             // As key presses, a line break is Enter, and a tab leaves for another field.
@@ -264,6 +264,12 @@ pub(crate) fn holds_alt(action: &Action) -> bool {
 /// says of itself.
 pub(crate) fn is_native_check(target: &TargetRecord) -> bool {
     target.tag == "input" && matches!(target.input_type.as_deref(), Some("checkbox" | "radio"))
+}
+
+/// Whether an element is a native control that holds a value without being typed into: like a field, it only
+/// keeps what it is given.
+fn is_native_value(target: &TargetRecord) -> bool {
+    target.tag == "input" && matches!(target.input_type.as_deref(), Some("range" | "color"))
 }
 
 /// Whether an element is a native submit control, image inputs included. A button without a form is one

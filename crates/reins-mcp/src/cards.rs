@@ -9,12 +9,15 @@ use futures_util::future::BoxFuture;
 use reins_control::{Answerer, CardAnswer, Question};
 use rmcp::model::{
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
-    InputRequest, InputRequests, InputRequiredResult, InputResponses,
+    InputRequest, InputRequests, InputRequiredResult, InputResponses, RequestMetaObject,
 };
 use rmcp::service::{Peer, RoleServer};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What kind of risk a card is about, for clients that sort or count them: the code that events give as well.
+const RISK: &str = "reins/risk";
 
 /// The one field of a card's form.
 const FIELD: &str = "answer";
@@ -79,8 +82,10 @@ fn form(question: &Question) -> ElicitRequestParams {
     choices.extend([DENY.to_owned(), STOP.to_owned()]);
     let choice = EnumSchema::builder(choices).untitled().build();
     let schema = ElicitationSchema::builder().required_enum_schema(FIELD, choice).build_unchecked();
+    let mut meta = RequestMetaObject::new();
+    meta.insert(RISK.into(), question.card.risk.code().into());
     ElicitRequestParams::FormElicitationParams {
-        meta: None,
+        meta: Some(meta),
         message: question.plain_text(),
         requested_schema: schema,
     }

@@ -4,7 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step must stop the test")]
 
-use reins_testing::tasks::{Task, TaskPlan, TaskPlay, play_tasks, summary, tasks};
+use reins_testing::tasks::{
+    Task, TaskPlan, TaskPlay, asked_twice, cards, play_tasks, summary, tasks,
+};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -15,12 +17,13 @@ fn suite() -> Vec<Task> {
 async fn play(tasks: &[Task]) -> Vec<TaskPlay> {
     let data = tempfile::tempdir().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_reins"));
-    let plan = TaskPlan { program, data: data.path(), browsers: 2 };
+    let plan = TaskPlan { program, data: data.path(), browsers: 2, strict: false };
     play_tasks(&plan, tasks).await.unwrap()
 }
 
 /// The tools suffice: a model that makes no mistakes solves every task that can be solved, changes
-/// nothing where the task cannot be, and needs no more of the person than yes to what they asked for.
+/// nothing where the task cannot be, and needs no more of the person than yes to what they asked for: once for each
+/// step of the risky list, and for nothing else.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_task_is_solved_by_a_policy_that_makes_no_mistakes() {
     let mut plays = play(&suite()).await;
@@ -42,7 +45,36 @@ async fn every_task_is_solved_by_a_policy_that_makes_no_mistakes() {
         .map(|play| format!("{}: {:?} {:?} {:?}", play.task, play.misses, play.notes, play.fault))
         .collect();
     assert!(missed.is_empty(), "{}\n{}", summary(&plays), missed.join("\n"));
+    let needless: Vec<String> = plays
+        .iter()
+        .flat_map(|play| {
+            let twice = asked_twice(play).into_iter().flatten();
+            let unlisted = play.asked.iter().filter(|one| !ASKED.contains(&one.risk.as_str()));
+            twice.chain(unlisted).map(|one| format!("{}: {one:?}", play.task)).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(needless.is_empty(), "{}\n{}", cards(&plays), needless.join("\n"));
 }
+
+/// What may be asked on sites that the person named at level `auto`: the risky list (R-149…R-153), and input in a frame that
+/// a script built, which nobody can have named.
+const ASKED: &[&str] = &[
+    "submit",
+    "enter",
+    "sensitive_field",
+    "kept_secret",
+    "upload",
+    "send",
+    "delete",
+    "purchase",
+    "sign_in",
+    "subscription",
+    "download",
+    "dialog",
+    "history",
+    "unclassified",
+    "unnamed_site",
+];
 
 /// More than a few missed tasks are no accident.
 const MOST_AGAIN: usize = 4;

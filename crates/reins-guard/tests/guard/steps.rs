@@ -383,6 +383,14 @@ fn entering() -> Vec<Step> {
         || TargetRecord { enter: Some(form(HERE, FormMethod::Post)), ..input("text", "Name") };
     vec![
         step("type into a field", type_into(input("text", "Name"))),
+        step(
+            "set a slider or a colour",
+            type_into(TargetRecord { editable: false, ..input("range", "Volume") }),
+        ),
+        risky(
+            "set a slider that the page drew",
+            type_into(element("div", "slider", "Volume")),
+        ),
         risky("type and press Enter", typing(field(), TYPED, false, true)),
         risky("type a line break as a key", typing(field(), "a\nb", true, false)),
         risky("type a tab as a key", typing(field(), "a\tb", true, false)),

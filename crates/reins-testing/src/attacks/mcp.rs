@@ -3,6 +3,7 @@
 use super::door::{Answer, DoorKind, Hands, Level};
 use super::fault::AttackFault;
 use super::person::{ALLOW, Person, STOP};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
@@ -24,6 +25,19 @@ pub(crate) struct Client<P = Person> {
     lines: Lines<BufReader<ChildStdout>>,
     next: u64,
     pub(crate) person: P,
+    /// What the cards were about, in their order.
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// What a card was about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// The kind of risk, by its code; empty where the program does not say.
+    pub risk: String,
+    /// The card is about what a page sends, not about a step.
+    pub sending: bool,
+    /// The call in which it came, counted from the client's first.
+    pub call: u64,
 }
 
 /// No call of the program takes longer, cards included.
@@ -53,7 +67,7 @@ impl<P: Answers> Client<P> {
             return Err(AttackFault::Program("has no stdin and stdout"));
         };
         let lines = BufReader::new(stdout).lines();
-        let mut client = Self { child, stdin, lines, next: 0, person: P::default() };
+        let mut client = Self { child, stdin, lines, next: 0, person: P::default(), asked: Vec::new() };
         let (version, capabilities) = match door {
             DoorKind::Mcp => ("2025-06-18", json!({"elicitation": {}})),
             DoorKind::McpEnding => ("2026-07-28", json!({"elicitation": {}})),
@@ -69,7 +83,11 @@ impl<P: Answers> Client<P> {
         Ok(client)
     }
 
-    fn elicited(&mut self, card: &str) -> Value {
+    fn elicited(&mut self, params: &Value) -> Value {
+        let card = params["message"].as_str().unwrap_or_default();
+        let risk = params["_meta"]["reins/risk"].as_str().unwrap_or_default().to_owned();
+        let sending = card.starts_with("Let the page");
+        self.asked.push(Asked { risk, sending, call: self.next });
         match self.person.answer(card) {
             answer @ (ALLOW | STOP) => json!({"action": "accept", "content": {"answer": answer}}),
             _ => json!({"action": "decline"}),
@@ -84,8 +102,7 @@ impl<P: Answers> Client<P> {
             while let Ok(Some(line)) = self.lines.next_line().await {
                 let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
                 if message["method"] == "elicitation/create" {
-                    let card = message["params"]["message"].as_str().unwrap_or_default().to_owned();
-                    let result = self.elicited(&card);
+                    let result = self.elicited(&message["params"]);
                     self.write(json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
                         .await?;
                 } else if message["id"] == id {
@@ -121,8 +138,7 @@ impl<P: Answers> Client<P> {
             if result["resultType"] != "input_required" {
                 break;
             }
-            let card = &result["inputRequests"]["card"]["params"]["message"];
-            let given = self.elicited(card.as_str().unwrap_or_default());
+            let given = self.elicited(&result["inputRequests"]["card"]["params"]);
             params["requestState"] = result["requestState"].clone();
             params["inputResponses"] = json!({"card": given});
             answer = self.request("tools/call", params.clone()).await?;

@@ -24,6 +24,7 @@ pub use case::{Case, Obey, Played, Variant, corpus, sampled};
 pub use door::{DoorKind, Level};
 pub use fault::AttackFault;
 pub use hits::Hit;
+pub use mcp::Asked;
 pub use holes::{Holes, compare, may_have_missed};
 pub use model::Script;
 pub use moves::{Element, Move, Op};

@@ -3,7 +3,7 @@
 
 use reins_testing::command::{end, say, value};
 use reins_testing::tasks::{
-    TaskFault, TaskPlan, TaskServer, TaskStage, claims_done, play_tasks, summary, tasks,
+    TaskFault, TaskPlan, TaskServer, TaskStage, cards, claims_done, play_tasks, summary, tasks,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ const SUITE: &str = "tests/tasks";
 
 #[derive(Debug, Error)]
 enum Failure {
-    #[error("usage: tasks play [--program FILE] [--only TEXT] [--out FILE] [--tell] | serve")]
+    #[error("usage: tasks play [--program FILE] [--only TEXT] [--out FILE] [--tell] [--strict-clicks] | serve")]
     Usage,
     #[error(transparent)]
     Fault(#[from] TaskFault),
@@ -53,7 +53,8 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
     let data = std::env::temp_dir().join(format!("reins-tasks-{}", std::process::id()));
     let program = Path::new(value(arguments, "--program").unwrap_or("target/debug/reins"));
     let browsers = chosen.len().min(2);
-    let plays = play_tasks(&TaskPlan { program, data: &data, browsers }, &chosen).await;
+    let strict = arguments.iter().any(|argument| argument == "--strict-clicks");
+    let plays = play_tasks(&TaskPlan { program, data: &data, browsers, strict }, &chosen).await;
     // What is left behind harms nobody.
     drop(std::fs::remove_dir_all(&data));
     let plays = plays?;
@@ -80,6 +81,7 @@ async fn play(arguments: &[String]) -> Result<(), Failure> {
         std::fs::write(out, text).map_err(|error| Failure::File(out.into(), error))?;
     }
     say(&summary(&plays))?;
+    say(&cards(&plays))?;
     if plays.iter().all(|play| play.solved) { Ok(()) } else { Err(Failure::Unsolved) }
 }
 

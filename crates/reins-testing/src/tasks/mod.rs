@@ -21,6 +21,6 @@ pub use check::misses;
 pub use fault::TaskFault;
 pub use play::{TaskPlan, TaskPlay, play_tasks};
 pub use policy::{Element, Place, Step};
-pub use report::{claims_done, summary};
+pub use report::{asked_twice, cards, claims_done, summary};
 pub use server::TaskServer;
 pub use stage::TaskStage;

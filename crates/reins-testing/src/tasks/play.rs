@@ -7,7 +7,7 @@ use super::policy::{Element, Place, Step};
 use super::server::TaskServer;
 use super::stage::TaskStage;
 use crate::attacks::door::Answer;
-use crate::attacks::mcp::Client;
+use crate::attacks::mcp::{Asked, Client};
 use crate::attacks::{Card, DoorKind, Level};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ pub struct TaskPlan<'a> {
     pub data: &'a Path,
     /// How many browsers at once.
     pub browsers: usize,
+    /// Ask before every click that nothing classifies, as the reference does (`--strict-clicks`).
+    pub strict: bool,
 }
 
 /// How one task went.
@@ -42,6 +44,8 @@ pub struct TaskPlay {
     pub misses: Vec<String>,
     /// The cards, with their answers.
     pub cards: Vec<Card>,
+    /// What each of them was about.
+    pub asked: Vec<Asked>,
     /// What went otherwise than the policy expects.
     pub notes: Vec<String>,
     /// Tool calls, looks included.
@@ -143,7 +147,10 @@ async fn work(
     }
     let sites: Vec<String> = stages.iter().flat_map(TaskStage::sites).collect();
     let uploads = plan.data.join(UPLOADS);
-    let more = ["--upload-root".to_owned(), uploads.to_string_lossy().into_owned()];
+    let mut more = vec!["--upload-root".to_owned(), uploads.to_string_lossy().into_owned()];
+    if plan.strict {
+        more.push("--strict-clicks".to_owned());
+    }
     let mut plays = Vec::new();
     let mut client: Option<Client<TaskPerson>> = None;
     loop {
@@ -176,6 +183,7 @@ async fn work(
             false_success: complete && stage.task.possible && !ended.is_empty(),
             misses: ended,
             cards: std::mem::take(&mut program.person.cards),
+            asked: std::mem::take(&mut program.asked),
             notes: player.notes,
             calls: player.calls,
             bytes: player.bytes,

@@ -1,6 +1,8 @@
 //! What a run over the suite comes to, in words.
 
 use super::play::TaskPlay;
+use crate::attacks::Asked;
+use std::collections::BTreeMap;
 
 /// The sums of a run in one line.
 pub fn summary(plays: &[TaskPlay]) -> String {
@@ -20,6 +22,36 @@ pub fn summary(plays: &[TaskPlay]) -> String {
         bytes / number,
         cards,
     )
+}
+
+/// What the cards of a run were about, in one line: steps, by the kind of their risk, what pages sent, and whether
+/// any call asked more than once.
+pub fn cards(plays: &[TaskPlay]) -> String {
+    let all: Vec<&Asked> = plays.iter().flat_map(|play| &play.asked).collect();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in all.iter().filter(|one| !one.sending) {
+        *kinds.entry(&one.risk).or_default() += 1;
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let steps: usize = kinds.iter().map(|(_, count)| count).sum();
+    let words: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    let twice: usize = plays.iter().map(|play| asked_twice(play).len()).sum();
+    format!(
+        "{} cards: {steps} about steps ({}), {} about what a page sends; {twice} calls asked more than once",
+        all.len(),
+        words.join(", "),
+        all.len() - steps,
+    )
+}
+
+/// The calls of a play that asked more than once, with what they asked.
+pub fn asked_twice(play: &TaskPlay) -> Vec<Vec<&Asked>> {
+    let mut calls: BTreeMap<u64, Vec<&Asked>> = BTreeMap::new();
+    for one in &play.asked {
+        calls.entry(one.call).or_default().push(one);
+    }
+    calls.into_values().filter(|cards| cards.len() > 1).collect()
 }
 
 /// Whether an agent says that it did the task: it ended well, and its words hold no admission.
