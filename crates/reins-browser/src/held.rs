@@ -122,6 +122,9 @@ impl TabState {
         document: Option<DocumentRequest<'_>>,
     ) -> Option<Hold> {
         let (method, url) = (paused.request.method.as_str(), paused.request.url.as_str());
+        if let Some(hold) = document.and_then(|request| self.new_to_frame(request.frame, url)) {
+            return Some(hold);
+        }
         if reads(method) || document.is_some_and(|request| self.is_approved(&request)) {
             return None;
         }
@@ -186,6 +189,7 @@ pub(crate) fn keep(tab: &Arc<Tab>, session: &Session, paused: RequestPaused, hol
     let RequestPaused { request, resource_type, .. } = paused;
     let leads = resource_type == "Document";
     let kind = match resource_type.as_str() {
+        "Document" if reads(&request.method) => HeldKind::Frame,
         "Document" => HeldKind::Form,
         "Ping" | "CSPViolationReport" => HeldKind::Beacon,
         _ => HeldKind::Script,

@@ -1,7 +1,7 @@
 //! Documents of a tab that no input reached, and that one which it did reach can speak to: the frames inside
-//! it, beside it and around it. They load and send within what they and it knew; where they lead
-//! themselves, and which frames they show, is their own affair: a payment frame must be able to show a page
-//! of the bank. Judgements only.
+//! it, beside it and around it. They load and send within what they and it knew. Where they lead
+//! themselves, or frames inside them, to a site that is new to both, the person is asked: a payment frame must be
+//! able to show a page of the bank. Judgements only.
 
 use crate::fence::{Fence, Hold, Verdict};
 use crate::tab_state::TabState;
@@ -90,6 +90,23 @@ impl TabState {
             return Verdict::Pass;
         }
         self.judge_site(document, hold, url, what)
+    }
+
+    /// What says that the person is asked before a frame shows a page of a site that is new to it, if it leads
+    /// itself there, or is one inside such a frame: what the page said to it may stand in the address.
+    pub(crate) fn new_to_frame(&self, frame: &FrameId, url: &str) -> Option<Hold> {
+        let (document, hold) = if self.leads_itself(frame) {
+            self.near_of(frame)
+        } else {
+            let around = self.frames.get(frame)?.parent.as_ref()?;
+            self.near_of(around).filter(|(document, _)| !self.is_same_party(document))
+        }?;
+        let to = Origin::parse(url).ok()?.site();
+        let own = self.may_send(&document, &hold, &to);
+        let known = own
+            || self.speakers().iter().any(|(touched, hold)| self.may_send(touched, hold, &to))
+            || self.frames.get(frame)?.document.as_ref().is_some_and(|own| self.knows(own, url));
+        (!known).then_some(hold)
     }
 
     /// The touched documents that are shown.

@@ -235,6 +235,11 @@ impl TabState {
         }
     }
 
+    /// Whether a frame of another process asked for its own navigation.
+    pub(crate) fn leads_itself(&self, frame: &FrameId) -> bool {
+        self.reach.leads_itself.contains(frame)
+    }
+
     /// Whether a page of the tab asked to lead the main frame there.
     pub(crate) fn page_asked(&self, url: &str) -> bool {
         self.reach.asked.as_ref().is_none_or(|asked| asked.contains(without_fragment(url)))
@@ -247,7 +252,7 @@ impl TabState {
 
     /// Judges a document request of a frame inside that nothing else restricts.
     pub(crate) fn judge_frame(&mut self, frame: &FrameId, url: &str) -> Verdict {
-        if self.reach.leads_itself.contains(frame) {
+        if self.leads_itself(frame) {
             return Verdict::Pass;
         }
         let parent = self.frames.get(frame).and_then(|f| f.parent.clone());

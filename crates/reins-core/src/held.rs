@@ -33,6 +33,8 @@ impl HeldRequest {
 pub enum HeldKind {
     /// A form, or another document.
     Form,
+    /// A frame that the page can speak to, on its way to a site that is new to both.
+    Frame,
     /// Script of the page.
     Script,
     /// A message that the browser delivers even when the page is gone.

@@ -103,16 +103,20 @@ impl PendingSending {
 fn card(request: &HeldRequest, to: Option<&Origin>, count: usize, facts: &Facts<'_>) -> Card {
     let known = known(facts);
     let host = to.map_or_else(|| "an unreadable address".to_owned(), |to| known.shown(to));
-    let what = match request.kind {
-        HeldKind::Form => "a form",
-        HeldKind::Script => "data",
-        HeldKind::Beacon => "a message in the background",
+    let title = match request.kind {
+        HeldKind::Form => format!("Let the page send a form to {host}?"),
+        HeldKind::Frame => format!("Let a frame in the page open {host}?"),
+        HeldKind::Script => format!("Let the page send data to {host}?"),
+        HeldKind::Beacon => format!("Let the page send a message in the background to {host}?"),
     };
     let method = clip_middle(&plain_text(&request.method), METHOD_BYTES);
     let mut detail = vec![format!("It is {method} {}.", shown_address(&request.url))];
     detail.extend(fields(&request.fields));
     if count > 1 {
         detail.push(format!("It is sent {count} times."));
+    }
+    if request.kind == HeldKind::Frame {
+        detail.push("That site is new to it, and the page can have told it things.".to_owned());
     }
     let page = request.page.named_as();
     if let (Some(page), Some(to)) = (page, to)
@@ -122,7 +126,7 @@ fn card(request: &HeldRequest, to: Option<&Origin>, count: usize, facts: &Facts<
     }
     Card {
         kind: CardKind::Confirm,
-        title: format!("Let the page send {what} to {host}?"),
+        title,
         detail: detail.join(" "),
         risk: RiskKind::Send,
         sites: to.iter().map(|to| known.shown(to)).collect(),

@@ -58,12 +58,12 @@ fn agreed(world: &World, held: &[HeldRequest]) -> Vec<AgreedSending> {
     })
 }
 
-async fn allow(world: &World, held: &[HeldRequest]) -> Acted {
+pub(crate) async fn allow(world: &World, held: &[HeldRequest]) -> Acted {
     let agreed = agreed(world, held);
     world.browser.answer_held(&world.tab, agreed, &[], CancellationToken::new()).await
 }
 
-async fn deny(world: &World, held: &[HeldRequest]) -> Acted {
+pub(crate) async fn deny(world: &World, held: &[HeldRequest]) -> Acted {
     let ids: Vec<HeldId> = held.iter().map(|one| one.id).collect();
     world.browser.answer_held(&world.tab, Vec::new(), &ids, CancellationToken::new()).await
 }
