@@ -4,12 +4,14 @@ use crate::act::entry;
 use crate::containment::{Containment, Downloads};
 use crate::error::BrowserError;
 use crate::events::{BrowserEvents, Outlet};
+use crate::find::major;
 use crate::held;
 use crate::hub;
 use crate::page_call::wire_error;
 use crate::protocol::page::GetHistory;
 use crate::protocol::target::{
-    CloseBrowser, CreateTarget, SetDiscoverTargets, SetDownloadBehavior, auto_attach,
+    CloseBrowser, CreateTarget, GetVersion, SetDiscoverTargets, SetDownloadBehavior, Version,
+    auto_attach,
 };
 use crate::recording::Recording;
 use crate::start_error::StartError;
@@ -18,11 +20,11 @@ use crate::tab_info::{OpenedBy, TabInfo};
 use crate::windows::ClosingWindows;
 use crate::workers::Worker;
 use futures_util::future::join_all;
-use reins_cdp::{Connection, Session};
+use reins_cdp::{Connection, Pending, Session};
 use reins_core::{BrowserId, HistoryStep, TabId};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -51,6 +53,8 @@ pub(crate) struct Inner {
     /// Tabs asked for by us whose target has not been announced yet.
     pub(crate) creating: AtomicUsize,
     pub(crate) changes: watch::Sender<u64>,
+    /// The browser limits what workers reach when it is told to.
+    limits_workers: AtomicBool,
     /// Who opened the tabs that are there at the start.
     pub(crate) first: OpenedBy,
     /// Whatever keeps the process alive; dropping the browser lets go of it.
@@ -111,6 +115,7 @@ impl Browser {
             closing: Mutex::default(),
             creating: AtomicUsize::new(0),
             changes: watch::Sender::new(0),
+            limits_workers: AtomicBool::new(false),
             first,
             keeper,
         });
@@ -128,6 +133,7 @@ impl Browser {
         let files = root.post(files, ARMING);
         let attach = root.post(auto_attach(), ARMING);
         tokio::spawn(hub::run(Arc::downgrade(&inner), events));
+        tokio::spawn(learn_version(Arc::downgrade(&inner), root.post(GetVersion {}, ARMING)));
         let browser = Self { inner };
         discover.await.map_err(|e| wire_error("Target.setDiscoverTargets", e))?;
         files.await.map_err(|e| wire_error("Browser.setDownloadBehavior", e))?;
@@ -258,7 +264,24 @@ impl Drop for Inner {
     }
 }
 
+/// The first Chromium that limits what a session's connections reach, those of workers included.
+const LIMITS_SINCE: u32 = 149;
+
+/// Nothing waits for it: as long as the version is not known, the browser counts as an old one.
+async fn learn_version(browser: Weak<Inner>, asked: Pending<Version>) {
+    let known = asked.await.ok().and_then(|version| major(&version.product));
+    if let Some(browser) = browser.upgrade() {
+        let limits = known.is_some_and(|major| major >= LIMITS_SINCE);
+        browser.limits_workers.store(limits, Ordering::Relaxed);
+    }
+}
+
 impl Inner {
+    /// Whether workers reach only what they are told.
+    pub(crate) fn limits_workers(&self) -> bool {
+        self.limits_workers.load(Ordering::Relaxed)
+    }
+
     /// Whether this is still the browser it was, before anything is sent.
     pub(crate) fn verify(&self) -> Result<(), BrowserError> {
         Ok(self.keeper.verify()?)

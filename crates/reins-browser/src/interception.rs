@@ -164,8 +164,18 @@ fn lead_on(tab: &Arc<Tab>, session: &Session, paused: wire::RequestPaused, perso
             go_on(&session, &paused.request_id);
             return;
         }
-        if tab.state().is_widened(session.id().unwrap_or_default()) {
+        let id = session.id().unwrap_or_default();
+        let limited = tab.browser.upgrade().is_some_and(|browser| browser.limits_workers());
+        let (around, wide) = {
+            let mut state = tab.state();
+            let network = paused.network_id.as_deref().unwrap_or_default();
+            let around = (!limited || state.fence.leads_to_held(network)) && state.goes_around(id);
+            (around, state.is_widened(id))
+        };
+        if around {
             drop(session.post(wire::BypassServiceWorker { bypass: true }, ARMING));
+        }
+        if wide {
             drop(session.post(hold_everything(), ARMING));
         }
         // What its server names there, the next page knows.

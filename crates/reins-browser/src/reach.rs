@@ -18,6 +18,8 @@ pub(crate) struct Reach {
     surveyed: HashSet<DocumentId>,
     /// Sessions all of whose requests wait for our word, by their id.
     wide: HashSet<String>,
+    /// Those of them that go around their service workers.
+    around: HashSet<String>,
     /// The document of each frame that was touched last: its last words come when it is gone already.
     last: HashMap<FrameId, DocumentId>,
     /// Frames of other processes that asked for their own navigation.
@@ -35,6 +37,7 @@ impl Default for Reach {
             homes: HashMap::new(),
             surveyed: HashSet::new(),
             wide: HashSet::new(),
+            around: HashSet::new(),
             last: HashMap::new(),
             leads_itself: HashSet::new(),
             asked: Some(HashSet::new()),
@@ -52,6 +55,16 @@ pub(crate) struct ResourceRequest<'a> {
     pub(crate) network: Option<&'a str>,
     pub(crate) url: &'a str,
     pub(crate) method: &'a str,
+}
+
+/// What holding documents takes.
+pub(crate) struct Widening {
+    /// Sessions that must hold every request from now on.
+    pub(crate) sessions: Vec<reins_cdp::Session>,
+    /// Sessions that must go around their service workers: behind one, what is sent cannot be held.
+    pub(crate) around: Vec<reins_cdp::Session>,
+    /// Documents whose markup is not known yet.
+    pub(crate) unknown: Vec<FrameId>,
 }
 
 fn without_fragment(url: &str) -> &str {
@@ -154,14 +167,10 @@ impl TabState {
         }
     }
 
-    /// Sessions that must hold every request from now on, and documents whose markup is not known
-    /// yet, for these documents that are about to be touched.
-    pub(crate) fn widen(
-        &mut self,
-        documents: &[DocumentId],
-    ) -> (Vec<reins_cdp::Session>, Vec<FrameId>) {
-        let mut sessions = Vec::new();
-        let mut unknown = Vec::new();
+    /// What has to be done for these documents that are about to be touched. `limited`: the browser limits what
+    /// workers reach.
+    pub(crate) fn widen(&mut self, documents: &[DocumentId], limited: bool) -> Widening {
+        let (mut sessions, mut around, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
         for frame in self.frames.values() {
             let Some(document) = frame.document.as_ref().filter(|d| documents.contains(d)) else {
                 continue;
@@ -170,11 +179,22 @@ impl TabState {
             if !self.reach.surveyed.contains(document) {
                 unknown.push(frame.id.clone());
             }
-            if self.reach.wide.insert(frame.session.id().unwrap_or_default().to_owned()) {
+            let session = frame.session.id().unwrap_or_default();
+            if self.reach.wide.insert(session.to_owned()) {
                 sessions.push(frame.session.clone());
             }
+            let held = self.fence.holds(document).is_some_and(|hold| hold.held)
+                || self.fence.near(document).is_some_and(|hold| hold.held);
+            if (held || !limited) && self.reach.around.insert(session.to_owned()) {
+                around.push(frame.session.clone());
+            }
         }
-        (sessions, unknown)
+        Widening { sessions, around, unknown }
+    }
+
+    /// A session must go around its service worker from now on. Whether it did not before.
+    pub(crate) fn goes_around(&mut self, session: &str) -> bool {
+        self.reach.around.insert(session.to_owned())
     }
 
     /// Whether every request of a session waits for our word.
@@ -202,6 +222,7 @@ impl TabState {
             return Vec::new();
         }
         let wide = std::mem::take(&mut self.reach.wide);
+        self.reach.around.clear();
         self.reach.last.clear();
         let mut sessions: Vec<reins_cdp::Session> = Vec::new();
         for frame in self.frames.values() {

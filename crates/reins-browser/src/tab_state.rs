@@ -91,6 +91,9 @@ pub(crate) struct Request {
     pub(crate) document: String,
     /// It came to us for our word.
     pub(crate) judged: bool,
+    /// Address and method of the first of a chain that leads to a document. A service worker's answer to it never
+    /// comes to us.
+    first: Option<(String, String)>,
 }
 
 /// What a request fetches, as far as waiting for it makes a difference.
@@ -305,6 +308,9 @@ impl TabState {
         let now = self.tick();
         let id = FrameId::new(wire.id.as_str());
         let parent = wire.parent_id.as_deref().map(FrameId::new);
+        if !restored {
+            self.judge_unseen(&id, &wire.loader_id);
+        }
         let frame = self
             .frames
             .entry(id.clone())
@@ -425,10 +431,11 @@ impl TabState {
             kind == RequestKind::Document,
         );
         self.did(&event.loader_id, &event.request.method, &event.request.url);
-        self.requests.insert(
-            (session.to_owned(), event.request_id),
-            Request { kind, since, document: event.loader_id, judged: false },
-        );
+        let key = (session.to_owned(), event.request_id);
+        let before = self.requests.get_mut(&key).and_then(|request| request.first.take());
+        let first = leads.then(|| before.unwrap_or((event.request.url, event.request.method)));
+        let document = event.loader_id;
+        self.requests.insert(key, Request { kind, since, document, judged: false, first });
     }
 
     pub(crate) fn request_ended(&mut self, session: &str, request: String) {
@@ -492,6 +499,12 @@ impl TabState {
         if let Some(request) = self.requests.get_mut(&(session.to_owned(), request.to_owned())) {
             request.judged = true;
         }
+    }
+
+    /// Address and method of the request that a navigation began with, as the network told them.
+    pub(crate) fn began_with(&self, document: &str) -> Option<(String, String)> {
+        let told = self.requests.iter().find(|((_, request), _)| request == document);
+        told.and_then(|(_, request)| request.first.clone())
     }
 
     /// Whether a page that holds everything back sent something in the background after `since` that did not

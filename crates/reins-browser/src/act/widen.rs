@@ -4,6 +4,7 @@ use super::step::ASKING;
 use crate::arm::hold_everything;
 use crate::page_call::ask;
 use crate::protocol::page::BypassServiceWorker;
+use crate::reach::Widening;
 use crate::sockets;
 use crate::tab::Tab;
 use futures_util::future::{join, join_all};
@@ -22,15 +23,13 @@ pub(crate) async fn widen(tab: &Arc<Tab>, documents: &[DocumentId]) {
     if documents.is_empty() {
         return;
     }
-    let (sessions, unknown) = tab.state().widen(documents);
-    let held: Vec<_> = sessions
-        .iter()
-        .map(|session| {
-            // Behind a service worker requests, documents too, are answered without being held.
-            drop(session.post(BypassServiceWorker { bypass: true }, ASKING));
-            session.post(hold_everything(), ASKING)
-        })
-        .collect();
+    let limited = tab.browser.upgrade().is_some_and(|browser| browser.limits_workers());
+    let Widening { sessions, around, unknown } = tab.state().widen(documents, limited);
+    for session in &around {
+        drop(session.post(BypassServiceWorker { bypass: true }, ASKING));
+    }
+    let held: Vec<_> =
+        sessions.iter().map(|session| session.post(hold_everything(), ASKING)).collect();
     let asked = unknown.iter().filter_map(|frame| {
         let (world, document) = tab.world(frame)?;
         Some(async move {

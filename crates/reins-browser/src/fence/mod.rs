@@ -128,6 +128,16 @@ impl TabState {
         request: DocumentRequest<'_>,
         related: Option<&Hold>,
     ) -> Verdict {
+        if let Some((url, method)) = self.answered_by_worker(&request) {
+            let first = DocumentRequest { url: &url, method: &method, ..request };
+            return match self.judge_document(first, related) {
+                Verdict::Pass => {
+                    let then = DocumentRequest { redirected: true, ..request };
+                    self.judge_document(then, related)
+                }
+                refused @ Verdict::Refuse(_) => refused,
+            };
+        }
         if request.redirected
             && let Some(document) = request.document
             && let Some(passage) = self.fence.passages.get(document)
@@ -183,6 +193,14 @@ impl TabState {
             self.fence.passages.insert(document.to_owned(), passage);
         }
         Verdict::Pass
+    }
+
+    /// The request that a navigation began with, if this is another one and that one never came to us: a service
+    /// worker answered it with a redirect to here.
+    fn answered_by_worker(&self, request: &DocumentRequest<'_>) -> Option<(String, String)> {
+        let document = request.document?;
+        let unseen = !request.redirected && !self.fence.passages.contains_key(document);
+        self.began_with(document).filter(|(url, _)| unseen && url != request.url)
     }
 
     /// While its action is live. `Some(true)`: it is the approved request itself.
@@ -308,6 +326,23 @@ impl TabState {
         document.is_some() && forward && self.fence.live.is_empty() && !self.fence.window
     }
 
+    /// A frame is about to show a document. If its request never came to us, a service worker answered it; if nothing
+    /// allowed it, the document is held as one that the old one made up.
+    pub(crate) fn judge_unseen(&mut self, frame: &FrameId, now: &str) {
+        let shown = self.frames.get(frame).and_then(|frame| frame.document.as_ref());
+        if shown.is_some_and(|shown| shown.as_str() == now) || self.fence.passages.contains_key(now)
+        {
+            return;
+        }
+        let Some((url, method)) = self.began_with(now).filter(|(url, _)| url.starts_with("http"))
+        else {
+            return;
+        };
+        let (url, method, document) = (url.as_str(), method.as_str(), Some(now));
+        let request = DocumentRequest { frame, url, method, document, redirected: false };
+        drop(self.judge_document(request, None));
+    }
+
     /// A frame shows another document. `before` is the one it showed.
     pub(crate) fn fence_moved(&mut self, frame: &FrameId, before: Option<&DocumentId>, now: &str) {
         let main = *frame == self.main;
@@ -375,6 +410,11 @@ impl Fence {
     /// Whether a navigation leads to a document that is to be held as the one before.
     pub(crate) fn leads_to_heir(&self, document: &str) -> bool {
         matches!(self.passages.get(document), Some(Passage::Onward { hold, .. }) if hold.reaches)
+    }
+
+    /// Whether what a navigation leads to must not send anything unseen.
+    pub(crate) fn leads_to_held(&self, document: &str) -> bool {
+        matches!(self.passages.get(document), Some(Passage::Onward { hold, .. }) if hold.held)
     }
 
     /// Whether the tab is held whatever its main frame shows.

@@ -387,10 +387,7 @@ fn entering() -> Vec<Step> {
             "set a slider or a colour",
             type_into(TargetRecord { editable: false, ..input("range", "Volume") }),
         ),
-        risky(
-            "set a slider that the page drew",
-            type_into(element("div", "slider", "Volume")),
-        ),
+        risky("set a slider that the page drew", type_into(element("div", "slider", "Volume"))),
         risky("type and press Enter", typing(field(), TYPED, false, true)),
         risky("type a line break as a key", typing(field(), "a\nb", true, false)),
         risky("type a tab as a key", typing(field(), "a\tb", true, false)),

@@ -67,7 +67,8 @@ impl<P: Answers> Client<P> {
             return Err(AttackFault::Program("has no stdin and stdout"));
         };
         let lines = BufReader::new(stdout).lines();
-        let mut client = Self { child, stdin, lines, next: 0, person: P::default(), asked: Vec::new() };
+        let mut client =
+            Self { child, stdin, lines, next: 0, person: P::default(), asked: Vec::new() };
         let (version, capabilities) = match door {
             DoorKind::Mcp => ("2025-06-18", json!({"elicitation": {}})),
             DoorKind::McpEnding => ("2026-07-28", json!({"elicitation": {}})),

@@ -16,7 +16,9 @@ const SUITE: &str = "tests/tasks";
 
 #[derive(Debug, Error)]
 enum Failure {
-    #[error("usage: tasks play [--program FILE] [--only TEXT] [--out FILE] [--tell] [--strict-clicks] | serve")]
+    #[error(
+        "usage: tasks play [--program FILE] [--only TEXT] [--out FILE] [--tell] [--strict-clicks] | serve"
+    )]
     Usage,
     #[error(transparent)]
     Fault(#[from] TaskFault),
