@@ -22,6 +22,7 @@ mod protocol;
 mod reach;
 mod screen;
 mod sends;
+mod service_worker;
 mod sockets;
 mod structures;
 mod support;
