@@ -6,8 +6,8 @@ use crate::error::BrowserError;
 use crate::page_call::wire_error;
 use crate::protocol::page::Navigate;
 use crate::protocol::storage::{
-    ClearItems, Cookie, CookieParam, FulfillRequest, GetCookies, GetItems, HeaderOut, PartitionKey,
-    SetCookies, SetItem, StorageId,
+    ClearItems, Cookie, CookieParam, FulfillRequest, GetCookies, GetItems, HeaderOut, Items,
+    PartitionKey, SetCookies, SetItem, StorageId,
 };
 use crate::protocol::target::CloseTarget;
 use crate::tab::{ARMING, Tab};
@@ -217,16 +217,30 @@ impl Browser {
         let jar = jar.map_err(|e| wire_error("Storage.getCookies", e))?;
         let cookies: Vec<SignInCookie> = jar.cookies.into_iter().map(Into::into).collect();
         let cookies = cookies.into_iter().filter(|cookie| cookie.is_of(app)).collect();
-        let origin = app.to_string();
-        let stand_in = StandIn::open(self, app).await?;
-        let items = stand_in.tab.session.run(GetItems { storage_id: local(&origin) }, ASKING).await;
-        stand_in.close(self).await;
-        let items = items.map_err(|e| wire_error("DOMStorage.getDOMStorageItems", e))?;
+        let items = match self.items_of_a_shown_page(app).await {
+            Some(items) => items,
+            None => self.items_of_a_stand_in(app).await?,
+        };
         let pairs = items.entries.into_iter().filter_map(|entry| {
             let [key, value] = <[String; 2]>::try_from(entry).ok()?;
             Some((key, Secret::new(value)))
         });
         Ok(SignIn { cookies, local_storage: pairs.collect() })
+    }
+
+    /// The local storage as a page of the app sees it. What that page wrote last may not have reached others yet.
+    async fn items_of_a_shown_page(&self, app: &Origin) -> Option<Items> {
+        let shows = |tab: &Arc<Tab>| tab.state().top_origin().named_as() == Some(app);
+        let tab = self.inner.all_tabs().into_iter().find(shows)?;
+        tab.session.run(GetItems { storage_id: local(&app.to_string()) }, ASKING).await.ok()
+    }
+
+    async fn items_of_a_stand_in(&self, app: &Origin) -> Result<Items, BrowserError> {
+        let stand_in = StandIn::open(self, app).await?;
+        let get = GetItems { storage_id: local(&app.to_string()) };
+        let items = stand_in.tab.session.run(get, ASKING).await;
+        stand_in.close(self).await;
+        items.map_err(|e| wire_error("DOMStorage.getDOMStorageItems", e))
     }
 
     /// Signs this browser in to the app, before it is opened. What is there already stays where the
