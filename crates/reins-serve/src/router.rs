@@ -129,7 +129,8 @@ async fn handle(
         caller.may(scope)?;
     }
     let path = parts.extract::<Path<HashMap<String, String>>>().await;
-    let Path(path) = path.map_err(|error| ServeError::Bad(error.body_text()))?;
+    // A part that is no text names nothing.
+    let Path(path) = path.map_err(|_| ServeError::NotFound("thing"))?;
     let body = if operation.body.is_some() {
         read(&parts.headers, &parts.method, body).await?
     } else {

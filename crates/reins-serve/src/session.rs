@@ -13,7 +13,7 @@ use crate::{
     keys,
 };
 use reins_browser::{BrowserEvent, BrowserEvents};
-use reins_control::{CallRequest, ControlError, Effect, Level, Reply, Tool};
+use reins_control::{CallRequest, ControlError, Effect, Level, Reply, Tool, clean_answer};
 use reins_core::{OwnerId, Secret, SessionId};
 use reins_store::{BrowserSession, SessionPhase};
 use serde_json::{Value, json};
@@ -35,6 +35,8 @@ pub(crate) struct LiveSession {
     /// More tools than the core.
     pub(crate) capabilities: BTreeSet<Capability>,
     pub(crate) level: Level,
+    /// The secret of its start. Taken out of what calls answer, should a page show it (S-144).
+    token: Secret<String>,
     /// Its row, as it was when it began to run.
     row: BrowserSession,
     began: Instant,
@@ -45,7 +47,7 @@ pub(crate) struct LiveSession {
     ended: watch::Sender<Option<BrowserSession>>,
 }
 
-/// How much is asked in a browser.
+/// What a browser was started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Asks {
     /// Whether it is on the open web with cards.
@@ -54,6 +56,8 @@ pub(crate) struct Asks {
     pub(crate) level: Level,
     /// More tools than the core (S-033).
     pub(crate) capabilities: BTreeSet<Capability>,
+    /// The secret of its start.
+    pub(crate) token: Secret<String>,
 }
 
 /// Why a browser ended.
@@ -141,6 +145,7 @@ impl LiveSession {
             guarded: asks.guarded,
             level: asks.level,
             capabilities: asks.capabilities,
+            token: asks.token,
             row,
             began: Instant::now(),
             ending: CancellationToken::new(),
@@ -257,7 +262,7 @@ impl LiveSession {
                 call.await
             }
         };
-        Ok(answer?)
+        Ok(clean_answer(answer, std::slice::from_ref(&self.token))?)
     }
 
     /// Waits until nobody else drives, if the call changes anything.
