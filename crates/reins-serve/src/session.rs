@@ -346,9 +346,7 @@ async fn finish(
         error: failed.then(|| "the browser ended by itself. Start it again".to_owned()),
         ..session.row.clone()
     };
-    if let Err(error) = app.store.keep_session(row.clone()).await {
-        tracing::error!(%error, session = %session.id, "the end of a browser could not be kept");
-    }
+    app.keep_end(&row).await;
     remove_folder(app, &session.id).await;
     app.metrics.ended(why.word(), minutes(ran));
     *room.slot() = Slot::Empty;

@@ -183,3 +183,66 @@ async fn an_app_without_an_address_is_told_and_holds_nothing_up() {
     assert_eq!((status, &stopped["browser"]["reason"]), (200, &json!("stopped")), "{stopped}");
     daemon.stop().await;
 }
+
+const ROLE: &str = "REINS_SERVE_TEST_ROLE";
+const NAMED: &str = "an_app_under_a_plain_name_opens_without_tls";
+
+/// An app under a name, without TLS and at the usual port, is opened as it is: what the browser would rather open instead is
+/// outside the app and must not stand in its way. In a network and with names of its own, as port 80 is others'.
+#[test]
+fn an_app_under_a_plain_name_opens_without_tls() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    if std::env::var_os(ROLE).is_some() {
+        runtime.block_on(named());
+        return;
+    }
+    let inside = |what: &[&str]| {
+        let mut command = std::process::Command::new("unshare");
+        if !nix::unistd::geteuid().is_root() {
+            command.args(["--user", "--map-root-user"]);
+        }
+        command.args(["--net", "--mount", "--kill-child", "sh", "-c"]).args(what);
+        command
+    };
+    let hosts = tempfile::tempdir().unwrap();
+    let file = hosts.path().join("hosts");
+    std::fs::write(&file, "127.0.0.1 localhost shop.corp.example\n").unwrap();
+    let prepare =
+        format!("ip link set lo up && mount --bind {} /etc/hosts", file.to_str().unwrap());
+    if !inside(&[&prepare]).status().is_ok_and(|status| status.success()) {
+        // Not every machine lets a test make namespaces.
+        return;
+    }
+    let program = std::env::current_exe().unwrap();
+    let script = format!("{prepare} && exec \"$0\" {NAMED} --exact --nocapture");
+    let status =
+        inside(&[&script, program.to_str().unwrap()]).env(ROLE, "inside").status().unwrap();
+    assert!(status.success(), "{status}");
+}
+
+async fn named() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:80").await.unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut asked = [0; 4_096];
+                let _ = stream.read(&mut asked).await;
+                let page = "<h1>Plain shop</h1>";
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{page}",
+                    page.len()
+                );
+                let _ = stream.write_all(answer.as_bytes()).await;
+            });
+        }
+    });
+    let mut daemon = daemon().await;
+    let client = daemon.client("acme").await;
+    let id = client.browser("http://shop.corp.example/").await;
+    for url in ["http://shop.corp.example/", "/other"] {
+        let went = client.tool(&id, "navigate", json!({"url": url})).await;
+        assert!(went.to_string().contains("Plain shop"), "{url}: {went}");
+    }
+    daemon.stop().await;
+}

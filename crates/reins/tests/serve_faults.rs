@@ -9,6 +9,7 @@ use reins_testing::{Page, Site};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -135,80 +136,137 @@ fn fill(path: &Path) {
     }
 }
 
-/// S-003: on a disk without room the recording ends with a mark that says so, what it had stays readable, and the session goes on: it is
-/// read, driven and stopped. No answer is a crash. With room again, the next browser is recorded from its start.
+/// A daemon's own directory, which others may not enter.
+fn own(dir: &Path) -> PathBuf {
+    let data = dir.join("serve");
+    std::fs::DirBuilder::new().mode(0o700).create(&data).unwrap();
+    data
+}
+
+const APP: &str = "<h1>Room to write</h1><button onclick=\"hit('pressed');\
+    for (let i = 0; i < 200; i++) document.body.append(crypto.randomUUID() + ' ')\">More</button>";
+
+/// A browser whose recording has begun, on a small disk.
+struct Written {
+    id: String,
+    path: String,
+    recording: String,
+    more: String,
+}
+
+impl Written {
+    async fn start(daemon: &Daemon, app: &str) -> Self {
+        let id = daemon.browser(app).await;
+        let path = format!("/v1/sandboxes/{id}/browser");
+        let (_, page) = daemon.tool(&id, "snapshot", json!({})).await;
+        let text = page["text"].as_str().unwrap();
+        let line = text.lines().find(|line| line.contains("More")).unwrap();
+        let more = line.split_once("[ref=").unwrap().1.split_once(']').unwrap().0.to_owned();
+        let shown = daemon.get(&path).await;
+        let name = shown["browser"]["recording_id"].as_str().unwrap();
+        let written = Self { id, path, recording: format!("/v1/recordings/{name}"), more };
+        until("a picture of the page", async || written.is_found(daemon).await).await;
+        written
+    }
+
+    async fn is_found(&self, daemon: &Daemon) -> bool {
+        let found = daemon.get(&format!("{}/search?q=room", self.recording)).await;
+        found["hits"][0]["text"].as_str().is_some_and(|text| text.contains("Room to write"))
+    }
+
+    async fn press(&self, daemon: &Daemon) -> Value {
+        let (status, pressed) = daemon.tool(&self.id, "click", json!({"ref": self.more})).await;
+        assert_eq!(status, 200, "{pressed}");
+        pressed
+    }
+
+    /// The recording ended with its mark; the browser goes on and is read; what was recorded stays readable.
+    async fn is_cut_short_alone(&self, daemon: &Daemon) {
+        until("the recording's end", async || {
+            self.press(daemon).await;
+            daemon.get(&self.recording).await["status"] == "cut_short"
+        })
+        .await;
+        let about = daemon.get(&self.recording).await;
+        let reason = about["end_reason"].as_str().unwrap();
+        assert!(reason.contains("disk") && reason.contains("make room"), "{about}");
+        assert!(self.is_found(daemon).await);
+        assert_eq!(daemon.get(&self.path).await["browser"]["status"], "running");
+        let (status, seen) = daemon.tool(&self.id, "snapshot", json!({})).await;
+        assert!(status == 200 && seen["text"].as_str().unwrap().contains("Room"), "{seen}");
+    }
+
+    async fn stop(&self, daemon: &Daemon) {
+        let (status, stopped) = daemon.ask(Method::DELETE, &self.path, json!({})).await;
+        assert_eq!((status, &stopped["browser"]["status"]), (200, &json!("stopped")), "{stopped}");
+        assert_eq!(daemon.get(&self.path).await["browser"]["status"], "stopped");
+    }
+}
+
+/// S-003: where recordings have no room, the recording ends with a mark that says so, what it had stays readable, and the session
+/// goes on: it is read, driven and stopped. A browser that could not be recorded is not started. With room again, the
+/// next one is recorded from its start.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_ends_the_recording_with_a_mark_and_never_the_session() {
+async fn s003_a_full_disk_ends_the_recording_with_a_mark_and_never_the_session() {
     if !possible("--mount") {
         return;
     }
-    let site = Site::start([(
-        "/",
-        Page::html(
-            "<h1>Room to write</h1><p id=n>0</p><button onclick=\"hit('pressed');\
-             for (let i = 0; i < 200; i++) document.body.append(crypto.randomUUID() + ' ')\">More</button>",
-        ),
-    )])
-    .await
-    .unwrap();
+    let site = Site::start([("/", Page::html(APP))]).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("serve");
-    std::fs::create_dir(&data).unwrap();
+    let data = own(folder.path());
+    let mount =
+        "mkdir -m 700 \"$1/recordings\" && mount -t tmpfs -o size=4m none \"$1/recordings\"";
+    let daemon = Daemon::start("--mount", mount, &data, &folder.path().join("s.sock"));
+    let written = Written::start(&daemon, &site.url("/")).await;
+    let filler = daemon.inside(&data.join("recordings/filler"));
+    fill(&filler);
+    written.is_cut_short_alone(&daemon).await;
+    let before = site.hits("pressed");
+    let pressed = written.press(&daemon).await;
+    assert_eq!(pressed["outcome"], "completed", "{pressed}");
+    assert!(site.hits("pressed") > before, "it is driven");
+
+    let (_, made) =
+        daemon.ask(Method::POST, "/v1/sandboxes", json!({"app_url": site.url("/")})).await;
+    let path = format!("/v1/sandboxes/{}/browser", made["id"].as_str().unwrap());
+    let (status, refused) = daemon.ask(Method::POST, &path, json!({})).await;
+    assert_eq!((status, &refused["error"]["code"]), (422, &json!("not_recorded")), "{refused}");
+    written.stop(&daemon).await;
+    std::fs::remove_file(&filler).unwrap();
+    let again = Written::start(&daemon, &site.url("/")).await;
+    again.stop(&daemon).await;
+    assert_eq!(daemon.get(&again.recording).await["status"], "complete");
+    daemon.ends_well();
+}
+
+/// Where nothing of the daemon's has room, acts are refused before they are sent, since none is sent without its receipt; the
+/// browser is read and stopped all the same, no answer is a crash, and with room again everything goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn with_no_room_for_receipts_nothing_is_sent_and_the_session_is_read_and_stopped() {
+    if !possible("--mount") {
+        return;
+    }
+    let site = Site::start([("/", Page::html(APP))]).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let data = own(folder.path());
     let mount = "mount -t tmpfs -o size=16m,mode=700 none \"$1\"";
     let daemon = Daemon::start("--mount", mount, &data, &folder.path().join("s.sock"));
-    let id = daemon.browser(&site.url("/")).await;
-    let path = format!("/v1/sandboxes/{id}/browser");
-    let (_, page) = daemon.tool(&id, "snapshot", json!({})).await;
-    let text = page["text"].as_str().unwrap();
-    let line = text.lines().find(|line| line.contains("More")).unwrap();
-    let more = line.split_once("[ref=").unwrap().1.split_once(']').unwrap().0.to_owned();
-    let shown = daemon.get(&path).await;
-    let recording =
-        format!("/v1/recordings/{}", shown["browser"]["recording_id"].as_str().unwrap());
-    until("a picture of the page", async || {
-        daemon.get(&format!("{recording}/search?q=room")).await["hits"][0].is_object()
-    })
-    .await;
-
+    let written = Written::start(&daemon, &site.url("/")).await;
     let filler = daemon.inside(&data.join("filler"));
     fill(&filler);
-    until("the recording's end", async || {
-        let (status, _) = daemon.tool(&id, "click", json!({"ref": more})).await;
-        assert_eq!(status, 200);
-        daemon.get(&recording).await["status"] == "cut_short"
-    })
-    .await;
-    let about = daemon.get(&recording).await;
-    let reason = about["end_reason"].as_str().unwrap();
-    assert!(reason.contains("disk") && reason.contains("make room"), "{about}");
-    assert_eq!(daemon.get(&path).await["browser"]["status"], "running", "the session goes on");
-    let hits = daemon.get(&format!("{recording}/search?q=room")).await;
-    assert!(hits["hits"][0]["text"].as_str().unwrap().contains("Room to write"), "{hits}");
+    written.is_cut_short_alone(&daemon).await;
     let before = site.hits("pressed");
-    let (status, clicked) = daemon.tool(&id, "click", json!({"ref": more})).await;
-    assert_eq!((status, &clicked["outcome"]), (200, &json!("completed")), "{clicked}");
-    assert!(site.hits("pressed") > before, "it is driven");
-    let (status, seen) = daemon.tool(&id, "snapshot", json!({})).await;
-    assert!(status == 200 && seen["text"].as_str().unwrap().contains("Room"), "and read: {seen}");
-
-    let (status, refused) =
-        daemon.ask(Method::POST, "/v1/sandboxes", json!({"app_url": site.url("/")})).await;
+    let pressed = written.press(&daemon).await;
+    assert_eq!(pressed["error"]["code"], "not_recorded", "{pressed}");
+    assert_eq!(site.hits("pressed"), before, "nothing was sent");
+    let wish = json!({"app_url": site.url("/")});
+    let (status, refused) = daemon.ask(Method::POST, "/v1/sandboxes", wish).await;
     println!("a sandbox on a full disk: {status} {refused}");
-    let (status, stopped) = daemon.ask(Method::DELETE, &path, json!({})).await;
-    assert_eq!((status, &stopped["browser"]["status"]), (200, &json!("stopped")), "{stopped}");
-    let shown = daemon.get(&path).await;
-    println!("after the stop: {shown}");
-
+    written.stop(&daemon).await;
     std::fs::remove_file(&filler).unwrap();
-    assert_eq!(daemon.get(&path).await["browser"]["status"], "stopped", "with room again");
-    let (status, again) = daemon.ask(Method::POST, &path, json!({})).await;
-    assert_eq!(status, 201, "{again}");
-    let recording =
-        format!("/v1/recordings/{}", again["browser"]["recording_id"].as_str().unwrap());
-    until("the next recording", async || {
-        daemon.get(&format!("{recording}/search?q=room")).await["hits"][0].is_object()
-    })
-    .await;
+    let again = Written::start(&daemon, &site.url("/")).await;
+    assert_eq!(again.press(&daemon).await["outcome"], "completed");
+    assert_eq!(daemon.get(&written.path).await["browser"]["status"], "stopped");
     daemon.ends_well();
 }
 
@@ -220,8 +278,7 @@ async fn without_a_name_service_pages_say_so_and_nothing_waits_for_it() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("serve");
-    std::fs::create_dir(&data).unwrap();
+    let data = own(folder.path());
     let lost = folder.path().join("resolv.conf");
     std::fs::write(&lost, "nameserver 10.255.255.1\noptions timeout:30 attempts:3\n").unwrap();
     let prepare = format!(
