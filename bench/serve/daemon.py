@@ -75,8 +75,9 @@ class App:
 
 class Daemon:
     def __init__(self, reins, sessions):
-        self.folder = tempfile.TemporaryDirectory(prefix="reins-load-")
-        self.data, self.temporary = Path(self.folder.name, "serve"), Path(self.folder.name, "tmp")
+        # Short, since Chromium puts a socket below, and sockets' paths are limited.
+        self.folder = tempfile.TemporaryDirectory(prefix="rl-")
+        self.data, self.temporary = Path(self.folder.name, "serve"), Path(self.folder.name, "t")
         self.data.mkdir(mode=0o700)
         self.temporary.mkdir(mode=0o700)
         (self.data / "serve.toml").write_text(
