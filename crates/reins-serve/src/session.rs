@@ -290,7 +290,8 @@ impl LiveSession {
 /// Watches over a browser until it ended, and writes down how.
 pub(crate) async fn watch_over(app: Arc<App>, room: Arc<Room>, session: Arc<LiveSession>) {
     let mut events = session.started.browser.events();
-    let left = session.row.stop_at.duration_since(app.clock.now()).unwrap_or_default();
+    // As it was at its start: whatever the wall clock was set to since then changes nothing.
+    let left = session.row.stop_at.duration_since(session.row.started_at).unwrap_or_default();
     // On a clock that nobody can set: a browser never lives longer than it was given. That the wall clock
     // was set forward is seen by the reaper.
     let deadline = session.began + left;
