@@ -77,7 +77,7 @@ const TEMPORARY_FILES: &str = "reins-tmp";
 
 /// Chromium puts a socket below its temporary files, and the path of a socket is limited: to 104 bytes
 /// on macOS and 108 on Linux. This is what Chromium adds to the folder's path.
-const SOCKET_PATH: usize = 104;
+const SOCKET_PATH: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
 const SOCKET_NAME: usize = "/org.chromium.Chromium.XXXXXX/SingletonSocket".len();
 
 /// Makes the folder for temporary files, empty. `None` where its path is too long for Chromium.

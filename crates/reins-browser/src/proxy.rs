@@ -18,8 +18,9 @@ pub struct ProxyAccess {
     pub password: Secret<String>,
 }
 
-/// More features that are off where a proxy looks names up: the browser's own ways of doing so.
-pub(crate) const FEATURES_OFF: &[&str] = &["AsyncDns", "DnsOverHttpsUpgrade"];
+/// More features that are off where a proxy looks names up: the browser's own ways of doing so, and trying a plain address with
+/// TLS first, which is outside the one app that is allowed.
+pub(crate) const FEATURES_OFF: &[&str] = &["AsyncDns", "DnsOverHttpsUpgrade", "HttpsUpgrades"];
 
 impl ProxyAccess {
     /// What the browser is started with.

@@ -102,8 +102,12 @@ fn redact(reply: &mut Reply, typed: &[Secret<String>]) {
     }
 }
 
-/// Takes typed secrets out of an answer. A failure that holds one is replaced as a whole.
-pub(crate) fn clean_answer(
+/// Takes secrets out of an answer, however a page spelled them. A failure that holds one is replaced as a whole.
+///
+/// # Errors
+///
+/// Fails as the answer does.
+pub fn clean_answer(
     answer: Result<Reply, ControlError>,
     typed: &[Secret<String>],
 ) -> Result<Reply, ControlError> {

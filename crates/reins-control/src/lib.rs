@@ -38,6 +38,7 @@ pub use critic::{CRITIC_INSTRUCTIONS, Critic};
 pub use error::ControlError;
 #[doc(hidden)]
 pub use host::GivenBrowser;
+pub use kept::clean_answer;
 pub use reins_egress::{Allowance, Deny, DenyError, Public, Refusal, Refusals};
 pub use reins_guard::{Card, Level, LevelError};
 pub use reply::{PageText, Picture, Reply, Stored};

@@ -102,7 +102,7 @@ pub enum RecordingStatus {
 }
 
 /// One recording of a library.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// Its name.
     pub id: RecordingId,

@@ -10,6 +10,7 @@ mod arguments;
 mod error;
 mod event;
 mod export;
+mod index;
 mod library;
 pub mod limits;
 mod medium;

@@ -4,13 +4,16 @@ use crate::about::{Recording, RecordingId};
 use crate::error::RecordError;
 use crate::event::{Jpeg, KindName, Seq, StoredEvent};
 use crate::export;
+use crate::index::Index;
 use crate::limits::{PAGE_BYTES, PAGE_EVENTS};
 use crate::reader::Reader;
 use crate::search::{Hit, search};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long recordings are kept, and how much of the disk they may take. What is `None` is not limited.
@@ -31,16 +34,19 @@ pub struct EventPage {
     pub next: Option<Seq>,
 }
 
-/// The recordings of a directory. Reads the disk in every call; nothing is kept open.
+/// The recordings of a directory. Nothing is kept open, and of those that have ended only what a list shows is remembered.
 #[derive(Clone, Debug)]
 pub struct Library {
     dir: PathBuf,
+    index: Arc<Mutex<Index>>,
 }
 
 impl Library {
     /// The recordings of a directory that may not be there yet.
     pub fn open(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        let dir = dir.into();
+        let index = Arc::new(Mutex::new(Index::of(&dir)));
+        Self { dir, index }
     }
 
     /// The directory, for [`crate::Recorder::open`].
@@ -58,15 +64,11 @@ impl Library {
             entries => entries.map_err(RecordError::file("cannot read", &self.dir))?,
         };
         let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        let mut found: Vec<Recording> = ids
-            .filter_map(|id: RecordingId| match self.get(&id) {
-                Ok(recording) => Some(recording),
-                Err(error) => {
-                    tracing::debug!(%error, "a recording was left out");
-                    None
-                }
-            })
-            .collect();
+        let ids: HashSet<RecordingId> = ids.collect();
+        // Every section leaves whole values, so a poisoned lock is still good.
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = index.list(&ids, |id| self.get(id));
+        drop(index);
         found.sort_by(|a, b| (b.about.started_at_ms, &b.id).cmp(&(a.about.started_at_ms, &a.id)));
         Ok(found)
     }
@@ -156,12 +158,11 @@ impl Library {
         let mut gone = Vec::new();
         let mut bytes: u64 = 0;
         for recording in self.list()? {
-            let live = Reader::open(&self.dir, &recording.id)?.is_live();
             bytes += recording.bytes;
             let age = now_ms.saturating_sub(recording.ended_at_ms.unwrap_or(now_ms));
             let old = keep.max_age.is_some_and(|most| u128::from(age) > most.as_millis());
             let much = keep.max_bytes.is_some_and(|most| bytes > most);
-            if live || !(old || much) {
+            if !(old || much) || Reader::open(&self.dir, &recording.id)?.is_live() {
                 continue;
             }
             self.delete(&recording.id)?;

@@ -17,7 +17,7 @@ use crate::sign_in::SignIns;
 use crate::usage::Usage;
 use crate::witness::Witnesses;
 use reins_core::{Origin, SandboxId, SessionId};
-use reins_store::{Store, StoredSandbox};
+use reins_store::{BrowserSession, Store, StoredSandbox};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -56,6 +56,8 @@ pub(crate) struct App {
     pub(crate) sign_ins: SignIns,
     pub(crate) metrics: Metrics,
     pub(crate) usage: Usage,
+    /// Browsers whose end could not be written yet: on a full disk they would seem to run for ever.
+    pub(crate) unkept: Mutex<HashMap<SessionId, BrowserSession>>,
     /// Cancelled when the daemon ends.
     pub(crate) stop: CancellationToken,
     /// Every task but those of single requests.
@@ -148,6 +150,27 @@ impl App {
     /// The same, if there is anything.
     pub(crate) fn known_room(&self, id: &SandboxId) -> Option<Arc<Room>> {
         lock(&self.rooms).get(id).cloned()
+    }
+
+    /// Writes down how a browser ended, now or as soon as the disk takes it.
+    pub(crate) async fn keep_end(&self, row: &BrowserSession) {
+        if let Err(error) = self.store.keep_session(row.clone()).await {
+            tracing::error!(%error, session = %row.id, "the end of a browser could not be kept; it is tried again");
+            lock(&self.unkept).insert(row.id.clone(), row.clone());
+        }
+    }
+
+    /// Writes down the ends that could not be.
+    pub(crate) async fn keep_ends(&self) {
+        let unkept: Vec<BrowserSession> = lock(&self.unkept).values().cloned().collect();
+        for row in unkept {
+            let id = row.id.clone();
+            if self.store.keep_session(row).await.is_err() {
+                return;
+            }
+            lock(&self.unkept).remove(&id);
+            self.usage.wake();
+        }
     }
 
     /// Every browser that runs.

@@ -25,6 +25,9 @@ pub const CALL: Duration = Duration::from_secs(120);
 /// A request's body (S-X10).
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
 
+/// Of a larger body this much is taken before it is refused, so that its sender hears why.
+pub const OVERSIZED_BYTES: usize = 4 * BODY_BYTES;
+
 /// Names of sandboxes, tokens and tenants: a column of a list.
 pub const NAME_CHARS: usize = 80;
 

@@ -20,6 +20,7 @@ pub(crate) async fn reap(app: Arc<App>) {
 
 /// Looks once.
 pub(crate) async fn once(app: &App) {
+    app.keep_ends().await;
     let sandboxes = match app.store.all_sandboxes().await {
         Ok(sandboxes) => sandboxes,
         Err(error) => {

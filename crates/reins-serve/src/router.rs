@@ -7,13 +7,14 @@ use crate::auth::{self, Way};
 use crate::error::ServeError;
 use crate::limits;
 use crate::mcp_door;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{RequestPartsExt, Router};
 use bytes::Bytes;
+use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -129,7 +130,8 @@ async fn handle(
         caller.may(scope)?;
     }
     let path = parts.extract::<Path<HashMap<String, String>>>().await;
-    let Path(path) = path.map_err(|error| ServeError::Bad(error.body_text()))?;
+    // A part that is no text names nothing.
+    let Path(path) = path.map_err(|_| ServeError::NotFound("thing"))?;
     let body = if operation.body.is_some() {
         read(&parts.headers, &parts.method, body).await?
     } else {
@@ -141,13 +143,23 @@ async fn handle(
 
 /// The body, within bounds and as JSON.
 async fn read(headers: &HeaderMap, method: &Method, body: Body) -> Result<Bytes, ServeError> {
-    let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    let too_large = || ServeError::TooLarge(limits::BODY_BYTES);
-    if declared.and_then(|text| text.parse::<usize>().ok()).is_some_and(|n| n > limits::BODY_BYTES)
-    {
-        return Err(too_large());
+    let mut parts = body.into_data_stream();
+    let (mut bytes, mut taken) = (Vec::new(), 0);
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|_| ServeError::Bad("the body broke off".into()))?;
+        taken += part.len();
+        if taken <= limits::BODY_BYTES {
+            bytes.extend_from_slice(&part);
+        }
+        // What is too large is still taken, within bounds: an answer to one who sends on is lost with the connection.
+        if taken > limits::OVERSIZED_BYTES {
+            break;
+        }
     }
-    let bytes = to_bytes(body, limits::BODY_BYTES).await.map_err(|_| too_large())?;
+    if taken > limits::BODY_BYTES {
+        return Err(ServeError::TooLarge(limits::BODY_BYTES));
+    }
+    let bytes = Bytes::from(bytes);
     if bytes.is_empty() || method == Method::GET {
         return Ok(bytes);
     }

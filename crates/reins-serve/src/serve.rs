@@ -126,6 +126,7 @@ impl Serve {
             sign_ins: Default::default(),
             metrics: Default::default(),
             usage: Default::default(),
+            unkept: Default::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             rooms: Default::default(),

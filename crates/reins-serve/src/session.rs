@@ -13,7 +13,7 @@ use crate::{
     keys,
 };
 use reins_browser::{BrowserEvent, BrowserEvents};
-use reins_control::{CallRequest, ControlError, Effect, Level, Reply, Tool};
+use reins_control::{CallRequest, ControlError, Effect, Level, Reply, Tool, clean_answer};
 use reins_core::{OwnerId, Secret, SessionId};
 use reins_store::{BrowserSession, SessionPhase};
 use serde_json::{Value, json};
@@ -35,6 +35,8 @@ pub(crate) struct LiveSession {
     /// More tools than the core.
     pub(crate) capabilities: BTreeSet<Capability>,
     pub(crate) level: Level,
+    /// The secret of its start. Taken out of what calls answer, should a page show it (S-144).
+    token: Secret<String>,
     /// Its row, as it was when it began to run.
     row: BrowserSession,
     began: Instant,
@@ -45,7 +47,7 @@ pub(crate) struct LiveSession {
     ended: watch::Sender<Option<BrowserSession>>,
 }
 
-/// How much is asked in a browser.
+/// What a browser was started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Asks {
     /// Whether it is on the open web with cards.
@@ -54,6 +56,8 @@ pub(crate) struct Asks {
     pub(crate) level: Level,
     /// More tools than the core (S-033).
     pub(crate) capabilities: BTreeSet<Capability>,
+    /// The secret of its start.
+    pub(crate) token: Secret<String>,
 }
 
 /// Why a browser ended.
@@ -141,6 +145,7 @@ impl LiveSession {
             guarded: asks.guarded,
             level: asks.level,
             capabilities: asks.capabilities,
+            token: asks.token,
             row,
             began: Instant::now(),
             ending: CancellationToken::new(),
@@ -257,7 +262,7 @@ impl LiveSession {
                 call.await
             }
         };
-        Ok(answer?)
+        Ok(clean_answer(answer, std::slice::from_ref(&self.token))?)
     }
 
     /// Waits until nobody else drives, if the call changes anything.
@@ -285,7 +290,8 @@ impl LiveSession {
 /// Watches over a browser until it ended, and writes down how.
 pub(crate) async fn watch_over(app: Arc<App>, room: Arc<Room>, session: Arc<LiveSession>) {
     let mut events = session.started.browser.events();
-    let left = session.row.stop_at.duration_since(app.clock.now()).unwrap_or_default();
+    // As it was at its start: whatever the wall clock was set to since then changes nothing.
+    let left = session.row.stop_at.duration_since(session.row.started_at).unwrap_or_default();
     // On a clock that nobody can set: a browser never lives longer than it was given. That the wall clock
     // was set forward is seen by the reaper.
     let deadline = session.began + left;
@@ -341,9 +347,7 @@ async fn finish(
         error: failed.then(|| "the browser ended by itself. Start it again".to_owned()),
         ..session.row.clone()
     };
-    if let Err(error) = app.store.keep_session(row.clone()).await {
-        tracing::error!(%error, session = %session.id, "the end of a browser could not be kept");
-    }
+    app.keep_end(&row).await;
     remove_folder(app, &session.id).await;
     app.metrics.ended(why.word(), minutes(ran));
     *room.slot() = Slot::Empty;

@@ -214,7 +214,7 @@ impl Job {
             app_url: self.sandbox.app_url.clone(),
             control: started.control.clone(),
             browser: started.browser.clone(),
-            token,
+            token: token.clone(),
             record: self.wish.record.clone(),
             window: self.wish.mode == Mode::Headed,
             hosts: self.app.hosts(),
@@ -241,6 +241,7 @@ impl Job {
             guarded: self.sandbox.guarded,
             level: self.wish.level,
             capabilities: self.wish.capabilities.clone(),
+            token,
         };
         Ok(Arc::new(LiveSession::new(row.clone(), started, witness, asks)))
     }

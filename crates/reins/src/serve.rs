@@ -187,7 +187,7 @@ async fn alone(settings: &Path, args: &ServeArgs) -> Result<ExitCode> {
         Some(_) => args.place.dir()?,
         None => std::env::temp_dir().join(format!("reins-session-{}", std::process::id())),
     };
-    let single = Single::start(
+    let started = Single::start(
         order,
         SingleOptions {
             data_dir: dir.clone(),
@@ -201,17 +201,29 @@ async fn alone(settings: &Path, args: &ServeArgs) -> Result<ExitCode> {
             clock: Arc::new(SystemClock),
         },
     )
-    .await?;
-    say(&single.ready())?;
-    tokio::select! {
-        reason = single.ended() => tracing::info!(reason, "the browser ended"),
-        () = crate::mcp::interrupted() => {}
-    }
-    single.stop().await;
-    if args.place.data.is_none() {
+    .await;
+    let ended = match started {
+        Ok(single) => until_over(single).await,
+        Err(error) => Err(error.into()),
+    };
+    // Also after a start that failed; a directory that was named stays.
+    if args.place.data.is_none() && dir.exists() {
         std::fs::remove_dir_all(&dir).with_context(|| format!("{} is left", dir.display()))?;
     }
-    Ok(ExitCode::from(exit::DONE))
+    ended.map(|()| ExitCode::from(exit::DONE))
+}
+
+/// Says that it is ready, and stops it at its end or at a signal.
+async fn until_over(single: Single) -> Result<()> {
+    let said = say(&single.ready());
+    if said.is_ok() {
+        tokio::select! {
+            reason = single.ended() => tracing::info!(reason, "the browser ended"),
+            () = crate::mcp::interrupted() => {}
+        }
+    }
+    single.stop().await;
+    said
 }
 
 /// Settings are small; a file that never ends is none.

@@ -1,9 +1,9 @@
-//! `reins serve` as a process: killed, started again, and as it runs in a container.
+//! `reins serve` as a process: killed and started again.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use reins_testing::{Page, Site};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -170,73 +170,4 @@ async fn s121_a_killed_daemon_leaves_no_browser_and_its_minutes_are_counted() {
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut daemon.out, &mut rest).unwrap();
     assert!(rest.starts_with("socket: ") && !rest.contains(&token), "{rest}");
-}
-
-/// S-173, S-X14, S-143: one browser alone reads its settings on stdin, says on one line where it is, answers its token
-/// alone, and ends within its drain at SIGTERM.
-#[tokio::test(flavor = "multi_thread")]
-async fn s173_a_container_reads_its_settings_on_stdin_and_prints_one_ready_line() {
-    let site = Site::start([("/", Page::html("<h1>App of the container</h1>"))]).await.unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("alone");
-    let arguments = ["serve", "--session-from", "-", "--data", data.to_str().unwrap()];
-    let mut child = reins(folder.path(), &arguments).stdin(Stdio::piped()).spawn().unwrap();
-    let token = "t".repeat(40);
-    let settings = json!({
-        "token": token, "app_url": site.url("/"), "stop_at": "2099-01-01T00:00:00Z", "capabilities": ["testing"],
-    });
-    child.stdin.take().unwrap().write_all(settings.to_string().as_bytes()).unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    out.read_line(&mut line).unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
-    assert!(!line.contains(&token), "S-025");
-    for file in ["cmdline", "environ"] {
-        let text = std::fs::read(format!("/proc/{}/{file}", child.id())).unwrap();
-        assert!(!String::from_utf8_lossy(&text).contains(&token), "S-143: {file}");
-    }
-    let base = ready["api_url"].as_str().unwrap();
-    let id = ready["sandbox_id"].as_str().unwrap();
-    let snapshot = format!("{base}/v1/sandboxes/{id}/tools/snapshot");
-    let (status, _) =
-        ask("POST", snapshot.clone(), "another-token-of-the-same-length-as-it", json!({})).await;
-    assert_eq!(status, 401, "S-142");
-    let (status, seen) = ask("POST", snapshot, &token, json!({})).await;
-    assert_eq!(status, 200, "{seen}");
-    assert!(seen["text"].as_str().unwrap().contains("App of the container"), "{seen}");
-    let (status, _) = ask("DELETE", format!("{base}/v1/sandboxes/{id}"), &token, json!({})).await;
-    assert_eq!(status, 403, "its token manages nothing");
-
-    let browsers = descendants(child.id());
-    let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(status.success() && child.wait().unwrap().success());
-    until("the browser's end", async || {
-        browsers.iter().all(|pid| {
-            let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            state.is_empty() || state.contains(") Z ")
-        })
-    })
-    .await;
-}
-
-/// S-X01: settings that cannot be used are told without the token.
-#[test]
-fn s_x01_settings_that_do_not_fit_are_refused_without_repeating_the_token() {
-    let folder = tempfile::tempdir().unwrap();
-    for (settings, word) in [
-        (
-            "{\"token\": \"secret-and-short\", \"app_url\": \"http://a.example\", \"stop_at\": \"2099-01-01T00:00:00Z\"}",
-            "32",
-        ),
-        ("{\"token\": \"secret-and-short\"", "fit"),
-        ("not JSON secret-and-short", "fit"),
-    ] {
-        let path = folder.path().join("settings.json");
-        std::fs::write(&path, settings).unwrap();
-        let arguments = ["serve", "--session-from", path.to_str().unwrap()];
-        let ended = reins(folder.path(), &arguments).output().unwrap();
-        let told = String::from_utf8(ended.stderr).unwrap();
-        assert!(!ended.status.success() && told.contains(word), "{settings}: {told}");
-        assert!(!told.contains("secret-and-short"), "{told}");
-    }
 }

@@ -62,7 +62,7 @@ impl Daemon {
     }
 }
 
-/// S-034, S-050, S-054: an agent drives the sandbox's browser under Playwright's names, with the groups it was
+/// S-002, S-034, S-050, S-052, S-054: an agent drives the sandbox's browser under Playwright's names, with the groups it was
 /// started with and no others; when the browser stops, it is told.
 #[tokio::test(flavor = "multi_thread")]
 async fn s034_s050_an_agent_drives_the_sandboxs_browser_over_mcp() {
@@ -88,7 +88,27 @@ async fn s034_s050_an_agent_drives_the_sandboxs_browser_over_mcp() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert!(names.contains(&"browser_click") && names.contains(&"browser_verify_text_visible"));
+    for core in [
+        "navigate",
+        "snapshot",
+        "click",
+        "type",
+        "fill_form",
+        "select_option",
+        "hover",
+        "drag",
+        "file_upload",
+        "handle_dialog",
+        "tabs",
+        "wait_for",
+        "take_screenshot",
+        "console_messages",
+        "network_requests",
+    ] {
+        let offered = names.iter().filter(|name| **name == format!("browser_{core}")).count();
+        assert_eq!(offered, 1, "S-002, S-034, S-052: {core} in {names:?}");
+    }
+    assert!(names.contains(&"browser_verify_text_visible"), "S-033");
     assert!(!names.contains(&"browser_pdf_save") && !names.contains(&"browser_mouse_wheel"));
     let page = client.call("browser_navigate", json!({"url": "/"})).await;
     assert!(page.text.contains("# Desk"), "{}", page.text);

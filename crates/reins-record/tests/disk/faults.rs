@@ -84,6 +84,25 @@ fn a_full_disk_cuts_the_recording_short_and_says_so() {
     assert_eq!(seqs, (1..=cut.acknowledged.0).collect::<Vec<_>>());
 }
 
+/// An event that is larger than may be kept leaves a mark in its place, and the recording goes on.
+#[test]
+fn an_event_that_is_too_large_leaves_a_gap_and_the_recording_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let recorder = open(dir.path(), "one", Options::default());
+    recorder.accept(&rrweb(1_000, "before"));
+    assert_eq!(recorder.accept(&rrweb(1_001, &"x".repeat(9 << 20))), Accepted::Kept(Seq(2)));
+    recorder.accept(&rrweb(1_002, "after"));
+    assert_eq!(recorder.finish(complete(9_000)).status, RecordingStatus::Complete);
+    let library = Library::open(dir.path());
+    let events = library.events(&id("one"), Seq(0), 1_000).unwrap().events;
+    let kinds: Vec<KindName> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [KindName::Rrweb, KindName::Marker, KindName::Rrweb]);
+    let gap: serde_json::Value = serde_json::from_str(events[1].data.get()).unwrap();
+    assert_eq!(gap["what"], "gap", "{gap}");
+    assert!(gap["text"].as_str().unwrap().contains("left out"), "{gap}");
+    assert!(library.get(&id("one")).unwrap().bytes < 100_000, "it is not on the disk");
+}
+
 /// Where there is room for it again, the mark stands in the events as well.
 #[test]
 fn a_recording_that_is_too_large_ends_with_a_mark() {

@@ -37,10 +37,14 @@ fn killed_while_writing_everything_acknowledged_is_read() {
             .filter_map(|line| line.split_once("acknowledged=")?.1.trim().parse::<u64>().ok())
             .find(|said| *said >= kill_at)
             .unwrap();
+        let library = Library::open(dir.path());
+        assert_eq!(library.list().unwrap()[0].status, RecordingStatus::Recording);
         child.kill().unwrap();
         child.wait().unwrap();
 
-        let library = Library::open(dir.path());
+        let listed = library.list().unwrap();
+        assert_eq!(listed[0].status, RecordingStatus::CutShort, "what was live is looked at again");
+        assert_eq!(listed, Library::open(dir.path()).list().unwrap());
         let recording = library.get(&id("one")).unwrap();
         assert_eq!(recording.status, RecordingStatus::CutShort);
         assert!(recording.end_reason.unwrap().contains("ended before"));

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step must stop the test")]
 
 mod faults;
+mod indexed;
 mod kept;
 mod killed;
 

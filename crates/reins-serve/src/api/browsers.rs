@@ -10,7 +10,7 @@ use crate::hooks::Permission;
 use crate::live::{self, TicketRequest};
 use crate::room::Slot;
 use crate::scope::Scope;
-use crate::session::End;
+use crate::session::{End, lock};
 use crate::start::{Wish, may_run, start};
 use axum::response::Response;
 use reins_control::Level;
@@ -212,7 +212,11 @@ pub(crate) async fn current(
         return Ok(Some((session.row(), session.live_url())));
     }
     let last = app.store.last_session(sandbox.tenant.clone(), sandbox.id.clone()).await?;
-    Ok(last.map(|row| (row, None)))
+    let ended = |row: BrowserSession| {
+        let unkept = lock(&app.unkept).get(&row.id).cloned();
+        unkept.unwrap_or(row)
+    };
+    Ok(last.map(|row| (ended(row), None)))
 }
 
 fn wrapped(current: Option<(BrowserSession, Option<String>)>) -> Browser {

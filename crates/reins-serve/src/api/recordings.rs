@@ -319,9 +319,9 @@ struct Part {
 }
 
 async fn events(ask: Ask) -> Result<Response, ServeError> {
+    let id = named(&ask).await?.id;
     let Part { after, limit } = ask.query()?;
     let limit = limit.unwrap_or(limits::EVENTS_PAGE);
-    let id = named(&ask).await?.id;
     let page = in_library(&ask, move |library| library.events(&id, Seq(after), limit)).await?;
     let events = page.events.into_iter().map(Into::into).collect();
     Ok(answer(200, &EventList { events, next: page.next.map(|seq| seq.0) }))
@@ -340,8 +340,8 @@ struct Words {
 }
 
 async fn search(ask: Ask) -> Result<Response, ServeError> {
-    let Words { q } = ask.query()?;
     let id = named(&ask).await?.id;
+    let Words { q } = ask.query()?;
     let hits = in_library(&ask, move |library| library.search(&id, &q)).await?;
     let hits = hits.into_iter().map(|hit| HitShape {
         seq: hit.seq.0,

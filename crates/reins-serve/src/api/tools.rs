@@ -41,10 +41,10 @@ struct ToolAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<String>,
     /// The same facts for programs.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     structured: Map<String, Value>,
     /// Pictures.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     images: Vec<Image>,
     /// Why nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -201,3 +201,42 @@ pub async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut()
     }
     panic!("{what} never happened");
 }
+
+/// All processes that descend from one.
+pub fn descendants(of: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut todo = vec![of];
+    while let Some(parent) = todo.pop() {
+        // Each thread has the children that it started.
+        let Ok(threads) = std::fs::read_dir(format!("/proc/{parent}/task")) else { continue };
+        for thread in threads.flatten() {
+            let listed = std::fs::read_to_string(thread.path().join("children"));
+            for child in listed.unwrap_or_default().split_whitespace() {
+                let child = child.parse().unwrap();
+                found.push(child);
+                todo.push(child);
+            }
+        }
+    }
+    found
+}
+
+/// The arguments of a process; none once it ended.
+pub fn arguments(pid: u32) -> Vec<String> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0)
+        .filter(|part| !part.is_empty())
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect()
+}
+
+/// The browsers' main processes below this test.
+pub fn browsers() -> Vec<u32> {
+    let mut found = descendants(std::process::id());
+    found.retain(|pid| {
+        let arguments = arguments(*pid);
+        let of = |flag: &str| arguments.iter().any(|argument| argument.starts_with(flag));
+        of("--remote-debugging-pipe") && !of("--type=")
+    });
+    found
+}

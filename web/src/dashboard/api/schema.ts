@@ -479,11 +479,11 @@ export interface components {
             /** @description Why nothing was done. */
             error?: unknown;
             /** @description Pictures. */
-            images: components["schemas"]["Image"][];
+            images?: components["schemas"]["Image"][];
             /** @description How an act ended: `completed`, `refused` or `unknown`. After `unknown`, look before trying again. */
             outcome?: string | null;
             /** @description The same facts for programs. */
-            structured: {
+            structured?: {
                 [key: string]: unknown;
             };
             /** @description What a model reads. */
