@@ -232,13 +232,14 @@ impl Browser {
     async fn items_of_a_shown_page(&self, app: &Origin) -> Option<Items> {
         let shows = |tab: &Arc<Tab>| tab.state().top_origin().named_as() == Some(app);
         let tab = self.inner.all_tabs().into_iter().find(shows)?;
-        tab.session.run(GetItems { storage_id: local(&app.to_string()) }, ASKING).await.ok()
+        let origin = app.to_string();
+        tab.session.run(GetItems { storage_id: local(&origin) }, ASKING).await.ok()
     }
 
     async fn items_of_a_stand_in(&self, app: &Origin) -> Result<Items, BrowserError> {
         let stand_in = StandIn::open(self, app).await?;
-        let get = GetItems { storage_id: local(&app.to_string()) };
-        let items = stand_in.tab.session.run(get, ASKING).await;
+        let origin = app.to_string();
+        let items = stand_in.tab.session.run(GetItems { storage_id: local(&origin) }, ASKING).await;
         stand_in.close(self).await;
         items.map_err(|e| wire_error("DOMStorage.getDOMStorageItems", e))
     }
