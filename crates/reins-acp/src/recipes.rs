@@ -299,10 +299,16 @@ fn qwen(situation: &Situation<'_>) -> Settings {
         "agent",
         "ask_user_question",
         "enter_plan_mode",
+        "enter_worktree",
         "exit_plan_mode",
+        "exit_worktree",
         "get_goal",
         "list_agents",
+        "record_artifact",
+        "report_findings",
+        "send_message",
         "skill",
+        "task_stop",
         "todo_write",
         "tool_call",
         "tool_search",
@@ -326,6 +332,8 @@ fn qwen(situation: &Situation<'_>) -> Settings {
         environment: quiet(&[
             ("QWEN_CODE_SYSTEM_SETTINGS_PATH", &system_settings(situation)),
             ("QWEN_TELEMETRY_ENABLED", "false"),
+            // Otherwise its first prompt goes out before it knows the tools of its servers.
+            ("QWEN_CODE_LEGACY_MCP_BLOCKING", "1"),
         ]),
         files: vec![(SYSTEM_SETTINGS.into(), settings.to_string())],
         ..Settings::default()

@@ -110,6 +110,9 @@ impl<T: Toolbox> Agent<T> {
             None => self.reroute(run).await,
         };
         self.bill_mind(run).await;
+        if let Some(told) = Mind::told(&route) {
+            run.watcher.tell(AgentEvent::Notice(told)).await;
+        }
         self.equip(&route, None);
         run.watcher.tell(AgentEvent::Mode(route)).await;
     }
