@@ -5,10 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed step must stop the test")]
 
 use reins_testing::attacks::{
-    Case, DoorKind, Holes, Level, Plan, Play, Variant, compare, corpus, may_have_missed, play_all,
+    Case, DoorKind, Holes, Level, Plan, Play, compare, corpus, may_have_missed, play_patiently,
     sampled,
 };
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -33,30 +32,8 @@ async fn r221_no_attack_reaches_its_server_and_every_twin_works() {
         browsers: 2,
     };
     let holes = Holes::read(&folder().join("holes.toml")).unwrap();
-    let both = [Variant::Attack, Variant::Twin];
-    let mut plays = play_all(&plan, &cases(), &both).await.unwrap();
-    for _ in 0..MORE_TRIES {
-        let missed: BTreeSet<String> = plays
-            .iter()
-            .filter(|play| may_have_missed(play, &holes))
-            .map(|play| play.case.clone())
-            .collect();
-        if missed.is_empty() {
-            break;
-        }
-        let again: Vec<Case> =
-            cases().into_iter().filter(|case| missed.contains(&case.name)).collect();
-        let won = |play: &Play| play.variant == "attack" && !play.won.is_empty();
-        for fresh in play_all(&plan, &again, &both).await.unwrap() {
-            let old = plays
-                .iter_mut()
-                .find(|old| old.case == fresh.case && old.variant == fresh.variant)
-                .unwrap();
-            if may_have_missed(old, &holes) || won(&fresh) {
-                *old = fresh;
-            }
-        }
-    }
+    let missed = |play: &Play| may_have_missed(play, &holes);
+    let plays = play_patiently(&plan, &cases(), missed).await.unwrap();
     let findings = compare(&plays, &holes);
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
 }
@@ -74,39 +51,14 @@ async fn sample(door: DoorKind, level: Level, cases: &[Case]) -> (Vec<String>, u
         browsers: 2,
     };
     let holes = Holes::read(&folder().join("holes.toml")).unwrap();
-    let both = [Variant::Attack, Variant::Twin];
     let mut findings = Vec::new();
-    let mut plays = play_all(&plan, cases, &both).await.unwrap();
+    let plays = play_patiently(&plan, cases, Play::shows_nothing).await.unwrap();
     let known = |play: &Play| {
         [&holes.won, &holes.races, &holes.broken].iter().any(|list| list.contains_key(&play.case))
     };
-    let unasked = |play: &Play| play.notes.iter().any(|note| note.ends_with("needs_confirmation"));
-    let missed = |play: &Play| {
-        play.fault.is_some() || (play.variant == "twin" && !play.worked && !unasked(play))
-    };
-    for _ in 0..MORE_TRIES {
-        let again: Vec<Case> = cases
-            .iter()
-            .filter(|case| plays.iter().any(|play| play.case == case.name && missed(play)))
-            .cloned()
-            .collect();
-        if again.is_empty() {
-            break;
-        }
-        for fresh in play_all(&plan, &again, &both).await.unwrap() {
-            let old = plays
-                .iter_mut()
-                .find(|old| old.case == fresh.case && old.variant == fresh.variant)
-                .unwrap();
-            let won = fresh.variant == "attack" && !fresh.won.is_empty();
-            if missed(old) || won {
-                *old = fresh;
-            }
-        }
-    }
     for play in plays.iter().filter(|play| !known(play)) {
         let won = play.variant == "attack" && !play.won.is_empty();
-        if won || missed(play) {
+        if won || play.shows_nothing() {
             let (door, level) = (door.name(), level.name());
             findings.push(format!("{door} {level}: {play:?}"));
         }
@@ -145,9 +97,6 @@ async fn r036_no_attack_wins_through_a_run() {
 
 /// Each nth case of a family, where all were too many for a test. `make attacks` plays all.
 const EVERY: usize = 10;
-
-/// Twins that broke and holes that held are played again: a busy machine can miss a moment.
-const MORE_TRIES: usize = 2;
 
 /// Every case says what it is about and which acceptance items it belongs to.
 #[test]

@@ -29,7 +29,7 @@ pub use mcp::Asked;
 pub use model::Script;
 pub use moves::{Element, Move, Op};
 pub use person::Card;
-pub use play::{Plan, Play, play_all};
+pub use play::{Plan, Play, play_all, play_patiently};
 pub use sign::Sign;
 pub use site::{AttackSite, Stage};
 pub use table::{Column, table};
