@@ -28,7 +28,7 @@ fn checked(action: &Action) -> PendingCheck {
     }
 }
 
-/// no text of a page reaches the question, by whatever field.
+/// no text of a page reaches the question, by whatever field.
 #[test]
 fn r187_the_question_holds_no_page_text() {
     let address = format!("{HERE}/{MARK}?{MARK}#{MARK}");

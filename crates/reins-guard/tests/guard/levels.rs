@@ -320,7 +320,7 @@ fn r154_a_frame_that_a_script_built_is_never_named() {
     }
 }
 
-/// an "always" rule names the site at level careful as well, and risky steps still ask.
+/// an "always" rule names the site at level careful as well, and risky steps still ask.
 #[test]
 fn r158_always_is_named_and_no_more() {
     let world = World::guarded(Level::Careful).planned().rule(HERE, Rule::Always);

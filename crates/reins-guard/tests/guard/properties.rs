@@ -88,7 +88,7 @@ fn bases() -> Vec<World> {
     levels.into_iter().flat_map(|world| [world.clone(), world.behind_mcp()]).collect()
 }
 
-/// …R-153: no level, rule or flag lets a step of the risky list run unasked, except
+/// …R-153: no level, rule or flag lets a step of the risky list run unasked, except
 /// that what one sends, of which nothing tells what it does, is asked instead of the step itself.
 #[test]
 fn r008_nothing_skips_the_risky_list() {
