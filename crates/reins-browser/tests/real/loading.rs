@@ -211,6 +211,9 @@ async fn pages_that_never_finish_are_shown_with_a_note() {
 const BUSY: &str = r#"<h1>Busy page</h1><button onclick="hit('start').then(()=>setTimeout(()=>{hit('looping');setTimeout(()=>{const t=Date.now()+120000;while(Date.now()<t);})},50))">Start busy loop</button>
 <button onclick="hit('looping');const t=Date.now()+120000;while(Date.now()<t);">Loop inside</button><button onclick="hit('plain')">Plain button</button>"#;
 
+/// A look at a page that never answers takes all of this.
+const LOOK: Duration = Duration::from_secs(3);
+
 /// What all peers fail: every call answers within its own time and says what is going on.
 #[tokio::test]
 async fn a_busy_page_holds_nobody_up() {
@@ -229,7 +232,7 @@ async fn a_busy_page_holds_nobody_up() {
         }
         // The loop begins a task later than the request that tells of it.
         let busy = async {
-            while !world.text().await.contains("did not answer") {
+            while !world.text_within(&world.tab, LOOK).await.contains("did not answer") {
                 tokio::task::yield_now().await;
             }
         };

@@ -109,8 +109,13 @@ impl World {
     }
 
     pub(crate) async fn text_of(&self, tab: &TabId) -> String {
+        self.text_within(tab, LONG).await
+    }
+
+    /// The same; what does not answer within `limit` is left out and said.
+    pub(crate) async fn text_within(&self, tab: &TabId, limit: Duration) -> String {
         let request = CaptureRequest { budget: 200_000, full: true, known: Vec::new() };
-        let read = self.browser.capture(tab, &request, LONG).await.unwrap();
+        let read = self.browser.capture(tab, &request, limit).await.unwrap();
         let snapshot =
             assemble(tab.clone(), read.info.url, read.info.title, read.frames, read.notes);
         let options = PublishOptions { full: true, hard_bytes: 4 << 20, ..Default::default() };
