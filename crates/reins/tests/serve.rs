@@ -1,12 +1,15 @@
 //! `reins serve` as a process: killed and started again.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/daemon.rs"]
+mod daemon;
+
+use daemon::{ask, descendants, until};
 use reins_testing::{Page, Site};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 fn reins(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reins"));
@@ -74,51 +77,6 @@ fn token(dir: &Path) -> String {
     let made = reins(dir, &arguments).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     String::from_utf8(made.stdout).unwrap().trim().to_owned()
-}
-
-fn http() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(120)).build().unwrap()
-}
-
-async fn ask(method: &str, url: String, token: &str, body: Value) -> (u16, Value) {
-    let mut request = http().request(method.parse().unwrap(), url).bearer_auth(token);
-    if method == "POST" {
-        request = request.json(&body);
-    }
-    let answer = request.send().await.unwrap();
-    (answer.status().as_u16(), answer.json().await.unwrap_or_default())
-}
-
-/// Processes whose arguments name this directory's temporary profiles would be Chromium's; they are found by their
-/// parent instead: all that descend from a process.
-fn descendants(of: u32) -> Vec<u32> {
-    let mut found = Vec::new();
-    let mut todo = vec![of];
-    while let Some(parent) = todo.pop() {
-        // Each thread has the children that it started.
-        let Ok(threads) = std::fs::read_dir(format!("/proc/{parent}/task")) else { continue };
-        for thread in threads.flatten() {
-            let listed = std::fs::read_to_string(thread.path().join("children"));
-            for child in listed.unwrap_or_default().split_whitespace() {
-                let child = child.parse().unwrap();
-                found.push(child);
-                todo.push(child);
-            }
-        }
-    }
-    found
-}
-
-async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    for _ in 0..600 {
-        if holds().await {
-            return;
-        }
-        // Another process does it, and tells nobody.
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("{what} never happened");
 }
 
 /// A daemon that is killed takes its browsers with it; the next one says so, counts their minutes, and goes on.

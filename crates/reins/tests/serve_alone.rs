@@ -1,6 +1,10 @@
 //! One browser alone, as `reins serve --session-from` runs it in a container: a process with settings, one line and an end.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/daemon.rs"]
+mod daemon;
+
+use daemon::{ask, descendants, until};
 use reins_testing::{Page, Site};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -94,51 +98,6 @@ impl Drop for Alone {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn http() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(120)).build().unwrap()
-}
-
-async fn ask(method: &str, url: String, token: &str, body: Value) -> (u16, Value) {
-    let mut request = http().request(method.parse().unwrap(), url).bearer_auth(token);
-    if method == "POST" {
-        request = request.json(&body);
-    }
-    let answer = request.send().await.unwrap();
-    (answer.status().as_u16(), answer.json().await.unwrap_or_default())
-}
-
-/// Processes whose arguments name this directory's temporary profiles would be Chromium's; they are found by their
-/// parent instead: all that descend from a process.
-fn descendants(of: u32) -> Vec<u32> {
-    let mut found = Vec::new();
-    let mut todo = vec![of];
-    while let Some(parent) = todo.pop() {
-        // Each thread has the children that it started.
-        let Ok(threads) = std::fs::read_dir(format!("/proc/{parent}/task")) else { continue };
-        for thread in threads.flatten() {
-            let listed = std::fs::read_to_string(thread.path().join("children"));
-            for child in listed.unwrap_or_default().split_whitespace() {
-                let child = child.parse().unwrap();
-                found.push(child);
-                todo.push(child);
-            }
-        }
-    }
-    found
-}
-
-async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    for _ in 0..600 {
-        if holds().await {
-            return;
-        }
-        // Another process does it, and tells nobody.
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("{what} never happened");
 }
 
 /// S-173, S-X14, S-143, S-172: one browser alone reads its settings on stdin, says on one line where it is, answers its token

@@ -5,6 +5,10 @@
     reason = "tests, which say why they try nothing"
 )]
 
+#[path = "support/daemon.rs"]
+mod daemon;
+
+use daemon::until;
 use reins_testing::{Page, Site};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -114,17 +118,6 @@ impl Drop for Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    for _ in 0..300 {
-        if holds().await {
-            return;
-        }
-        // Another process does it, and tells nobody.
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("{what} never happened");
 }
 
 /// Writes until there is no room.
