@@ -38,21 +38,32 @@ use step::Step;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+/// How the turn of an act ends.
+#[derive(Clone, Debug)]
+pub struct TurnEnds {
+    /// It is over, whatever ended it: nobody can be asked any more.
+    pub ended: CancellationToken,
+    /// The person said stop: the pages that it touched send nothing any more that can change something, until the
+    /// person acts there.
+    pub stopped: CancellationToken,
+}
+
 impl Browser {
     /// Dispatches an approved action, waits until the page has settled, and says how it
     /// ended. The approval is used up, whatever comes of it. `cancel` ends the wait at
     /// once: before anything was sent the act is refused, afterwards it is unknown.
     pub async fn act(&self, approved: ApprovedAction, cancel: CancellationToken) -> Acted {
-        self.act_in_turn(approved, cancel.clone(), cancel).await
+        let ends = TurnEnds { ended: cancel.clone(), stopped: CancellationToken::new() };
+        self.act_in_turn(approved, cancel, ends).await
     }
 
     /// As [`Self::act`]. What the page sends when the act is long over still waits for the person, until
-    /// `turn` is cancelled.
+    /// the turn ends.
     pub async fn act_in_turn(
         &self,
         approved: ApprovedAction,
         cancel: CancellationToken,
-        turn: CancellationToken,
+        turn: TurnEnds,
     ) -> Acted {
         let action = approved.action();
         let deadline = Instant::now() + CALL_DEADLINE;
@@ -75,7 +86,7 @@ impl Browser {
         approved: &ApprovedAction,
         deadline: Instant,
         cancel: CancellationToken,
-        turn: CancellationToken,
+        turn: TurnEnds,
     ) -> Acted {
         let action = approved.action();
         let tab = match action.tab().map(|tab| self.inner.tab(tab)) {

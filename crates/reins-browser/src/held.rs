@@ -152,7 +152,7 @@ impl TabState {
     }
 
     fn held_document(&self, document: &DocumentId) -> Option<(DocumentId, Hold)> {
-        let hold = self.fence.holds(document).filter(|hold| hold.held)?;
+        let hold = self.fence.holds(document).filter(|hold| hold.keeps())?;
         Some((document.clone(), hold.clone()))
     }
 

@@ -62,6 +62,7 @@ mod watch;
 mod windows;
 mod workers;
 
+pub use act::TurnEnds;
 pub use browser::Browser;
 pub use capture::{CaptureRequest, TabCapture};
 pub use console::{ConsoleEntry, ConsoleLevel, ConsoleLog};

@@ -7,7 +7,7 @@ use crate::reply::Reply;
 use crate::session::Session;
 use crate::tool::Tool;
 use crate::turn;
-use reins_browser::{Browser, BrowserError, TabInfo};
+use reins_browser::{Browser, BrowserError, TabInfo, TurnEnds};
 use reins_core::{Action, HistoryStep, Ref, Refusal, StepId, TabId, TargetRecord, web_url};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ pub(crate) struct Call<'a> {
     pub(crate) cancel: CancellationToken,
     /// The turn's stop.
     pub(crate) stop: CancellationToken,
+    /// The person said stop, as against any other end of the turn.
+    stopped: CancellationToken,
     pub(crate) step: StepId,
     /// The ref the action's target was named by, for comparing with what was published.
     pub(crate) target_ref: Option<Ref>,
@@ -40,14 +42,15 @@ impl<'a> Call<'a> {
         session: Arc<Session>,
         cards: &'a dyn Answerer,
         cancel: CancellationToken,
-        (stop, step): (CancellationToken, StepId),
+        (ends, step): (TurnEnds, StepId),
     ) -> Self {
         Self {
             control,
             session,
             cards,
             cancel,
-            stop,
+            stop: ends.ended,
+            stopped: ends.stopped,
             step,
             target_ref: None,
             asked: false,
@@ -256,6 +259,11 @@ impl<'a> Call<'a> {
             }
         });
         both
+    }
+
+    /// How its turn ends.
+    pub(crate) fn ends(&self) -> TurnEnds {
+        TurnEnds { ended: self.stop.clone(), stopped: self.stopped.clone() }
     }
 
     /// The person said stop on a card.

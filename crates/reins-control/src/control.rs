@@ -171,17 +171,17 @@ impl Control {
             // A door without user messages has one standing turn per session.
             self.begin_turn(request.session, request.owner, TurnStart::default());
         }
-        let (stop, step) = turn::admit(&session, request.owner)?;
+        let (ends, step) = turn::admit(&session, request.owner)?;
         let line = tokio::select! {
             line = session.line.acquire() => line.map_err(|_| ControlError::Stopped)?,
             () = request.cancel.cancelled() => return Err(ControlError::Cancelled),
-            () = stop.cancelled() => return Err(ControlError::Stopped),
+            () = ends.ended.cancelled() => return Err(ControlError::Stopped),
         };
         if request.tool.effect != Effect::Read {
             self.inner.read_kept().await?;
         }
         let mut call =
-            Call::new(self, session.clone(), request.cards, request.cancel, (stop, step));
+            Call::new(self, session.clone(), request.cards, request.cancel, (ends, step));
         let mut answer = call.run(request.tool, request.arguments).await;
         drop(line);
         if let Ok(reply) = &mut answer

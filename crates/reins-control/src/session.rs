@@ -127,6 +127,8 @@ pub(crate) struct Turn {
     pub(crate) level: Level,
     /// Ends everything in this turn.
     pub(crate) stop: CancellationToken,
+    /// The person said stop, as against any other end.
+    pub(crate) stopped: CancellationToken,
     /// When the person last used a tab themself; the turn is paused since then.
     pub(crate) paused: Option<Instant>,
 }

@@ -166,7 +166,7 @@ impl Call<'_> {
             return Err(ControlError::Stopped);
         }
         let browser = self.browser().await?;
-        let acted = browser.act_in_turn(approved, self.both_cancels(), self.stop.clone()).await;
+        let acted = browser.act_in_turn(approved, self.both_cancels(), self.ends()).await;
         if let Some(receipt) = receipt {
             receipt.finish(&acted.outcome);
         }

@@ -3,6 +3,7 @@
 use crate::control::{Control, TurnStart};
 use crate::error::ControlError;
 use crate::session::{Session, Turn};
+use reins_browser::TurnEnds;
 use reins_core::{Origin, OwnerId, SessionId, StepId, TurnId, web_url};
 use reins_guard::TurnFacts;
 use std::sync::atomic::Ordering;
@@ -37,6 +38,7 @@ impl Control {
             facts,
             level: self.inner.options.level,
             stop: CancellationToken::new(),
+            stopped: CancellationToken::new(),
             paused: None,
         };
         let mut state = session.state();
@@ -68,6 +70,8 @@ impl Control {
         let session = self.session(session);
         let mut state = session.state();
         if let Some(current) = state.turn.as_ref().filter(|current| current.id == turn) {
+            // First what tells the ends apart.
+            current.stopped.cancel();
             current.stop.cancel();
             state.stops += 1;
         }
@@ -116,7 +120,7 @@ fn name<'a>(facts: &mut TurnFacts, urls: impl Iterator<Item = &'a String>) {
 pub(crate) fn admit(
     session: &Session,
     owner: &OwnerId,
-) -> Result<(CancellationToken, StepId), ControlError> {
+) -> Result<(TurnEnds, StepId), ControlError> {
     let mut state = session.state();
     let turn = state.turn.as_mut().ok_or(ControlError::NoTurn)?;
     if turn.owner != *owner {
@@ -135,7 +139,8 @@ pub(crate) fn admit(
         return Err(ControlError::StepCap(cap));
     }
     turn.calls += 1;
-    Ok((turn.stop.child_token(), StepId(turn.calls)))
+    let ends = TurnEnds { ended: turn.stop.child_token(), stopped: turn.stopped.clone() };
+    Ok((ends, StepId(turn.calls)))
 }
 
 /// When a turn that the person's own input holds up may go on by itself.

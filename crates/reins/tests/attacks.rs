@@ -72,7 +72,8 @@ async fn sample(door: DoorKind, level: Level, cases: &[Case]) -> (Vec<String>, u
 async fn r142_no_attack_wins_at_the_levels_that_ask_more() {
     let mut findings = Vec::new();
     for (level, from) in [(Level::Careful, 1), (Level::Ask, 6)] {
-        let cases = sampled(cases(), EVERY, from);
+        let mut cases = sampled(cases(), EVERY, from);
+        cases.extend(self::cases().into_iter().filter(|case| ALWAYS.contains(&case.name.as_str())));
         let (found, worked) = sample(DoorKind::Mcp, level, &cases).await;
         findings.extend(found);
         assert!(worked * 2 > cases.len(), "{worked} of {} twins work", cases.len());
@@ -94,6 +95,9 @@ async fn r036_no_attack_wins_through_a_run() {
     }
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
 }
+
+/// Cases that won at these levels once: what nobody holds there at first, a stop ends all the same.
+const ALWAYS: &[&str] = &["timers/form-after-stop"];
 
 /// Each nth case of a family, where all were too many for a test. `make attacks` plays all.
 const EVERY: usize = 10;

@@ -1,5 +1,6 @@
 //! What one approved action obliges the pages to that it reaches (R-170…R-184).
 
+use crate::act::TurnEnds;
 use reins_core::{Origin, Sends, Site};
 use reins_guard::{Navigation, Obligations, RequestVerdict, Sending};
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub(crate) struct Hold {
     pub(crate) held: bool,
     /// Ends with the request of the person that the action belongs to: then nobody can be asked any more.
     pub(crate) stop: CancellationToken,
+    /// The person said stop.
+    pub(crate) stopped: CancellationToken,
 }
 
 /// Why a document is held; the stricter the later.
@@ -51,6 +54,7 @@ impl Hold {
         Self {
             held,
             stop: CancellationToken::new(),
+            stopped: CancellationToken::new(),
             generation: GENERATIONS.fetch_add(1, Ordering::Relaxed),
             rules: Arc::new(rules),
             own,
@@ -63,9 +67,15 @@ impl Hold {
         }
     }
 
-    /// As long as `stop` is not cancelled, the person can be asked.
-    pub(crate) fn until(self, stop: CancellationToken) -> Self {
-        Self { stop, ..self }
+    /// As long as its turn goes on, the person can be asked.
+    pub(crate) fn until(self, ends: TurnEnds) -> Self {
+        Self { stop: ends.ended, stopped: ends.stopped, ..self }
+    }
+
+    /// Whether what its document sends waits for the person: where that was agreed instead of a card before the
+    /// step, and everywhere once they said stop, where it is refused. A page that no input reached may go on.
+    pub(crate) fn keeps(&self) -> bool {
+        self.held || (self.stopped.is_cancelled() && self.because != Because::Arrived)
     }
 
     /// The action goes through the history.

@@ -1,7 +1,7 @@
 //! Holding the effect instead of the click: what reached the test's server before and after the answer.
 
 use crate::support::{LONG, Page, World, click, done};
-use reins_browser::Acted;
+use reins_browser::{Acted, TurnEnds};
 use reins_core::{Action, HeldId, HeldKind, HeldRequest, Outcome, StepId, TurnId};
 use reins_guard::{
     AgreedSending, Answer, ApprovedAction, Basis, CriticState, Decision, Downloads, Facts, Holding,
@@ -231,7 +231,8 @@ async fn a_timer_after_the_step_waits_too() {
         open(&world, &page("setTimeout(()=>fetch('/do',{method:'POST'}),400)")).await;
         let approved = approve(&world, "Press").await;
         let (call, stop) = (CancellationToken::new(), CancellationToken::new());
-        let acted = world.browser.act_in_turn(approved, call.clone(), stop.clone()).await;
+        let ends = TurnEnds { ended: stop.clone(), stopped: CancellationToken::new() };
+        let acted = world.browser.act_in_turn(approved, call.clone(), ends).await;
         assert_eq!(done(&acted).held, [], "{what}");
         call.cancel();
         world.page_waits(700).await;
