@@ -51,7 +51,7 @@ conformance: bench-setup web ## The MCP conformance suite and the MCP inspector 
 	@cargo build --quiet --package reins
 	@bench/conformance
 
-attacks: bench-setup web ## Hostile pages through every door and level, and through the peers; writes tests/attacks/results.md
+attacks: bench-setup web ## Hostile pages through every door and level, and through the peers; writes tests/attacks/results.md and peers.md
 	@cargo build --quiet --package reins --package reins-testing
 	@bench/attacks
 
