@@ -219,11 +219,12 @@ async fn r191_unannounced_trusted_input_is_reported_and_reaches_the_page() {
 /// R-183: a gesture that is stopped half-way ends without a click.
 #[tokio::test]
 async fn r183_cancel_never_clicks() {
-    let page = "<div id=d style='width:60px;height:60px;background:red' role=button aria-label=From onmousedown=\"hit('down')\" onclick=\"hit('click')\"></div>\
+    let page = "<div id=d style='width:60px;height:60px;background:red' role=button aria-label=From onmousedown=\"tell()\" onclick=\"hit('click')\"></div>\
         <div role=button aria-label=To style='margin-top:300px;width:60px;height:60px;background:blue' onmouseup=\"hit('up')\"></div>\
-        <script>document.onmousemove=e=>{if(!e.buttons)return;for(let said='';said!='open';){const x=new XMLHttpRequest();\
+        <script>function tell(){const x=new XMLHttpRequest();x.open('GET','/hit?down',false);x.send()}\
+        document.onmousemove=e=>{if(!e.buttons)return;for(let said='';said!='open';){const x=new XMLHttpRequest();\
         x.open('GET','/gate',false);x.send();said=x.responseText}}</script>";
-    // The page hangs in the first move until the step is over.
+    // The page hangs in the first move until the step is over. What tells of the press must be out before that.
     let gate = Page::raw("text/plain", "shut").with_header("cache-control", "no-store");
     let world = World::start([("/", Page::html(page)), ("/gate", gate)]).await;
     done(&world.go("/").await);
